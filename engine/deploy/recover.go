@@ -1,0 +1,118 @@
+package deploy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"reclaim/engine/event"
+	"reclaim/engine/plan"
+	"reclaim/engine/record"
+	"reclaim/engine/schedule"
+	"reclaim/engine/value"
+)
+
+// Recover resolves the uncertain records of a stack, from records alone: S19's set where the request lets it, and the
+// decisions given. It takes the hold of a dead execution, or acquires one. What it leaves half made is for the next
+// deploy to finish. The error is non-nil only when nothing was begun.
+func Recover(ctx context.Context, env Env, r RecoverRequest) (Outcome, error) {
+	hold := record.Hold{Stack: r.Stack, Execution: NewExecution(), Verb: "recover", Owner: env.Owner, Since: env.Clock.Now().UTC()}
+	var err error
+	if r.TakeHold != "" {
+		hold, err = env.Store.Take(ctx, r.TakeHold, hold)
+	} else {
+		hold, err = env.Store.Acquire(ctx, hold)
+	}
+	if err != nil {
+		return Outcome{}, err
+	}
+	if hold.Taken != nil {
+		hold.Template = hold.Taken.Template
+	}
+	sh, err := begin(ctx, env, hold)
+	if err != nil {
+		return Outcome{}, release(ctx, env, hold, err)
+	}
+	return (&salvage{shared: sh, req: r}).run(ctx), nil
+}
+
+// salvage is one run of recover.
+type salvage struct {
+	*shared
+	req RecoverRequest
+
+	mu    sync.Mutex
+	items []ItemResult
+}
+
+func (c *salvage) run(ctx context.Context) Outcome {
+	c.watchDrain(ctx)
+	records := c.journal.uncertain()
+	slices.SortFunc(records, func(a, b record.Record) int { return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.ID, b.ID)) })
+	began := event.Began{Stack: c.stack, Verb: "recover", Owner: c.hold.Owner, Epoch: c.hold.Epoch, Waits: c.waits(records)}
+	var nodes []schedule.Node
+	byID := map[string]*record.Record{}
+	for i := range records {
+		rec := &records[i]
+		byID[rec.ID] = rec
+		n := schedule.Node{Name: rec.ID}
+		for _, d := range rec.DependsOn {
+			n.After = append(n.After, d.ID)
+		}
+		nodes = append(nodes, n)
+		began.Items = append(began.Items, event.Item{ID: rec.ID, Gen: rec.Gen, Type: rec.Type, Action: "recover", Physical: rec.Physical})
+	}
+	c.out.emit(began)
+	schedule.Run(ctx, nodes, cmp.Or(c.req.Parallel, plan.DefaultParallel), func(ctx context.Context, id string) {
+		res := c.resolve(ctx, byID[id])
+		c.mu.Lock()
+		c.items = append(c.items, res)
+		c.mu.Unlock()
+	})
+	return c.finish(ctx, c.items, nil)
+}
+
+// resolve brings one uncertain record to an end, as far as evidence and decisions go.
+func (c *salvage) resolve(ctx context.Context, rec *record.Record) ItemResult {
+	item := &plan.Item{ID: rec.ID, Type: rec.Type, Gen: rec.Gen, Action: plan.Reclaim, Physical: rec.Physical}
+	t := &task{shared: c.shared, planned: item, follows: []plan.Action{plan.Create, plan.Update, plan.Reclaim, plan.Adopt}, auto: c.req.Auto, decision: c.decision(rec),
+		dataLoss: slices.Contains(c.req.AllowDataLoss, rec.ID)}
+	p, ok := c.env.Cloud.Provider(rec.Type)
+	if !ok {
+		return t.end(ending{event.Blocked, fmt.Sprintf("type %s is not supported by this version", rec.Type)})
+	}
+	t.provider = p
+	t.wanted = fromIntent(rec)
+	return t.reconcile(ctx)
+}
+
+func (c *salvage) decision(rec *record.Record) *record.Decision {
+	for i := range c.req.Decide {
+		if d := &c.req.Decide[i]; d.ID == rec.ID && (d.Gen == rec.Gen || d.Gen == 0) {
+			return d
+		}
+	}
+	return nil
+}
+
+// fromIntent wants what the intent was sending: there may be no stack file any more. Sensitive values are only hashes, so
+// such a resource is reclaimed and left for a deploy to finish.
+func fromIntent(rec *record.Record) *source {
+	var deps []string
+	for _, d := range rec.DependsOn {
+		deps = append(deps, d.ID)
+	}
+	return &source{dependsOn: deps, policies: [2]string{rec.DeletionPolicy, rec.UpdateReplacePolicy},
+		resolve: func(_ context.Context, now *record.Record) (plan.Resolved, error) {
+			if now == nil {
+				now = rec
+			}
+			res := plan.Resolved{Desired: value.Map{}}
+			if now.Intent != nil {
+				res.Desired, res.Name, res.Generated = now.Intent.Params, now.Intent.Name, now.Intent.Name != ""
+			}
+			return res, nil
+		}}
+}

@@ -1,0 +1,585 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"reclaim/engine/diff"
+	"reclaim/engine/record"
+	"reclaim/engine/recovery"
+	"reclaim/engine/resource"
+	"reclaim/engine/schedule"
+	"reclaim/engine/template"
+	"reclaim/engine/value"
+)
+
+// Env is what making a plan needs from outside.
+type Env struct {
+	Store    record.Store
+	Cloud    resource.Cloud
+	Sealer   value.Sealer
+	Now      func() time.Time
+	Parallel int // looks at once; 0: 16
+}
+
+// DefaultParallel is how many resources are worked on at once when nothing else is said.
+const DefaultParallel = 16
+
+// Options of a plan.
+type Options struct {
+	Adopt map[string]string // ID → physical ID, or "" for what is at the key
+}
+
+// State is what the store says of one stack, read once.
+type State struct {
+	Stores  []string // our store ID, then its ancestors
+	Records []record.Record
+	Bad     []record.BadRecord
+	Hold    *record.Hold
+	Tombs   []record.Tombstone
+}
+
+// ReadState reads a stack's state.
+func ReadState(ctx context.Context, st record.Store, stack record.StackID) (State, error) {
+	var s State
+	err := st.Read(ctx, func(v record.View) error {
+		s = State{Stores: append([]string{v.StoreID()}, v.Ancestors()...)}
+		var err error
+		if s.Records, s.Bad, err = v.Records(stack); err != nil {
+			return err
+		}
+		h, held, err := v.Hold(stack)
+		if err != nil {
+			return err
+		}
+		if held {
+			s.Hold = &h
+		}
+		s.Tombs, err = v.Tombstones(stack)
+		return err
+	})
+	if err != nil {
+		return State{}, fmt.Errorf("read state of %s: %w", stack, err)
+	}
+	return s, nil
+}
+
+// Index finds records and generations by ID.
+type Index struct {
+	current map[string]*record.Record
+	last    map[string]int
+}
+
+// Index returns the current generation of each ID (the highest that is not retired) and the highest ever recorded.
+func (s *State) Index() Index {
+	ix := Index{map[string]*record.Record{}, map[string]int{}}
+	for i := range s.Records {
+		r := &s.Records[i]
+		ix.last[r.ID] = max(ix.last[r.ID], r.Gen)
+		if r.Status == record.Retired {
+			continue
+		}
+		if c := ix.current[r.ID]; c == nil || c.Gen < r.Gen {
+			ix.current[r.ID] = r
+		}
+	}
+	for _, t := range s.Tombs {
+		ix.last[t.ID] = max(ix.last[t.ID], t.Gen)
+	}
+	return ix
+}
+
+// Current returns the current record of an ID, nil when there is none.
+func (x Index) Current(id string) *record.Record { return x.current[id] }
+
+// Last returns the highest generation of an ID ever recorded, 0 when there was none.
+func (x Index) Last(id string) int { return x.last[id] }
+
+// maker makes one plan.
+type maker struct {
+	env   Env
+	stack record.StackID
+	opts  Options
+	state State
+	index Index
+	known *Known
+	graph *template.Graph
+
+	mu    sync.Mutex
+	items map[string]*Item
+	err   error
+}
+
+// Make looks at everything a template names and everything recorded for the stack, and says what a deploy would do.
+func Make(ctx context.Context, env Env, g *template.Graph, stack record.StackID, o Options) (*Plan, error) {
+	m, err := newMaker(ctx, env, stack)
+	if err != nil {
+		return nil, err
+	}
+	m.graph, m.opts = g, o
+	for id := range o.Adopt {
+		if g.Resource(id) == nil {
+			return nil, fmt.Errorf("--adopt %s: the template has no such resource", id)
+		}
+	}
+	var nodes []schedule.Node
+	for _, r := range g.Resources {
+		nodes = append(nodes, schedule.Node{Name: r.ID, After: r.DependsOn})
+	}
+	schedule.Run(ctx, nodes, m.parallel(), func(ctx context.Context, id string) {
+		m.keep(m.wanted(ctx, g.Resource(id)))
+	})
+	var items []Item
+	for _, r := range g.Resources {
+		if it := m.items[r.ID]; it != nil {
+			items = append(items, *it)
+		}
+	}
+	items = append(items, m.removals(ctx, m.unwanted())...)
+	if m.err != nil {
+		return nil, m.err
+	}
+	if err := m.claimedTwice(ctx, items); err != nil {
+		return nil, err
+	}
+	outputs, err := g.ResolveOutputs(m.known.Facts)
+	if err != nil {
+		return nil, err
+	}
+	p := m.plan(VerbDeploy, items)
+	p.Template = TemplateRef{Path: g.Path, SHA256: g.SHA256, Parameters: env.Sealer.SealMap(g.Parameters)}
+	for _, o := range outputs {
+		p.Outputs = append(p.Outputs, Output{Name: o.Name, Value: env.Sealer.Seal(o.Value), Description: o.Description})
+	}
+	return finish(p)
+}
+
+// MakeDestroy says what destroying the stack would do, from records alone.
+func MakeDestroy(ctx context.Context, env Env, stack record.StackID) (*Plan, error) {
+	m, err := newMaker(ctx, env, stack)
+	if err != nil {
+		return nil, err
+	}
+	var all []*record.Record
+	for i := range m.state.Records {
+		all = append(all, &m.state.Records[i])
+	}
+	items := m.removals(ctx, all)
+	if m.err != nil {
+		return nil, m.err
+	}
+	return finish(m.plan(VerbDestroy, items))
+}
+
+func newMaker(ctx context.Context, env Env, stack record.StackID) (*maker, error) {
+	state, err := ReadState(ctx, env.Store, stack)
+	if err != nil {
+		return nil, err
+	}
+	return &maker{env: env, stack: stack, state: state, index: state.Index(), known: NewKnown(), items: map[string]*Item{}}, nil
+}
+
+func (m *maker) parallel() int { return cmp.Or(m.env.Parallel, DefaultParallel) }
+
+func (m *maker) keep(it *Item, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err != nil && m.err == nil {
+		m.err = err
+	}
+	if it != nil {
+		m.items[it.ID] = it
+	}
+}
+
+func (m *maker) item(id string) *Item {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.items[id]
+}
+
+// wanted decides about one resource of the template.
+func (m *maker) wanted(ctx context.Context, r *template.Resource) (*Item, error) {
+	p, ok := m.env.Cloud.Provider(r.Type)
+	if !ok {
+		return nil, fmt.Errorf("%s (line %d): type %s is not supported", r.ID, r.Line, r.Type)
+	}
+	rec := m.index.Current(r.ID)
+	res, err := Resolve(ctx, p, r, m.known.Facts, m.stack.Name, PinnedName(rec, r.Schema), m.settled(r.DependsOn))
+	if err != nil {
+		return nil, err
+	}
+	s := Subject{
+		ID: r.ID, Provider: p, Stores: m.state.Stores, Sealer: m.env.Sealer, Now: m.env.Now(), Stack: m.stack,
+		Wanted: true, Desired: res.Desired, Generated: res.Generated, Name: res.Name, DependsOn: r.DependsOn,
+		Policies: [2]string{r.DeletionPolicy, r.UpdateReplacePolicy}, Record: rec, LastGen: m.index.Last(r.ID),
+		Refs: m.refs(r.DependsOn), AbsentDeps: m.absent(r.DependsOn),
+	}
+	if res.Generated {
+		s.NewName = NewName(m.stack.Name, r.ID, r.Schema.Name)
+	}
+	if physical, ok := m.opts.Adopt[r.ID]; ok {
+		s.Adopt = &physical
+	}
+	if err := Observe(ctx, m.env, &s); err != nil {
+		return nil, err
+	}
+	it := Decide(s)
+	m.dependOn(&it)
+	m.publish(&it, s)
+	return &it, nil
+}
+
+// settled reports whether nothing that the resource depends on changes in this plan.
+func (m *maker) settled(ids []string) bool {
+	return !slices.ContainsFunc(ids, func(id string) bool {
+		it := m.item(id)
+		return it != nil && it.Action != Noop
+	})
+}
+
+// refs are dependencies as records hold them: with the generation they will have.
+func (m *maker) refs(ids []string) []record.Ref {
+	var out []record.Ref
+	for _, id := range ids {
+		if it := m.item(id); it != nil {
+			out = append(out, record.Ref{ID: id, Gen: it.Gen})
+		}
+	}
+	return out
+}
+
+// absent returns the dependencies that are not there and were never recorded.
+func (m *maker) absent(ids []string) []string {
+	var out []string
+	for _, id := range ids {
+		if it := m.item(id); it != nil && it.Action == Create && m.index.Current(id) == nil {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// Observe makes the looks that the decision about s needs: at the key, by tags, or for a verdict. It fills in Look,
+// Finding and Claimant. An error means that state could not be read; what the cloud answers is in the Subject.
+func Observe(ctx context.Context, env Env, s *Subject) error {
+	schema, rec := s.Provider.Schema(), s.Record
+	s.Look = Look{Machine: env.Cloud.Machine()}
+	if NeedsVerdict(rec, schema) {
+		g := recovery.Gatherer{Store: env.Store, Cloud: env.Cloud, Sealer: env.Sealer, Now: env.Now}
+		e, err := g.Gather(ctx, *rec, true)
+		if err != nil {
+			return fmt.Errorf("gather evidence on %s: %w", s.ID, err)
+		}
+		f := recovery.Judge(e)
+		s.Finding = &f
+		return nil
+	}
+	p := s.Provider
+	if rec != nil && rec.Type != schema.Type {
+		var ok bool
+		if p, ok = env.Cloud.Provider(rec.Type); !ok {
+			return fmt.Errorf("%s: its record is of type %s, which is not supported", s.ID, rec.Type)
+		}
+	}
+	key, err := lookKey(*s)
+	if err != nil {
+		return err
+	}
+	switch {
+	case key != nil:
+		s.Look = At(ctx, env.Cloud, p, s.Stack.Scope, key)
+		s.conceal()
+		if s.Look.Obs != nil && rec == nil {
+			return claimant(ctx, env.Store, s, schema.Claim(s.Stack.Scope, key))
+		}
+	case schema.Identity == resource.Assigned:
+		s.Look = ForOurs(ctx, env.Cloud, p, s.Stack.Scope, resource.Query{Stack: s.Stack.String(), Resource: s.ID, Like: s.Desired})
+	}
+	return nil
+}
+
+// conceal marks output as sensitive that was computed from sensitive params: a read alone cannot know (S32).
+func (s *Subject) conceal() {
+	if s.Look.Obs == nil {
+		return
+	}
+	known := []value.Map{s.Desired}
+	if s.Record != nil {
+		known = append(known, s.Record.Params, s.Record.Pending)
+	}
+	obs := *s.Look.Obs
+	obs.Output = s.Provider.Schema().Conceal(obs.Output, known...)
+	s.Look.Obs = &obs
+}
+
+// lookKey returns the key to look at: the recorded one, the one typed for an adoption, or the one config gives; nil when
+// it is not known, or was only just made up.
+func lookKey(s Subject) (resource.Key, error) {
+	schema := s.Provider.Schema()
+	if s.Record != nil && len(s.Record.Key) > 0 {
+		return s.Record.Key, nil
+	}
+	if s.Adopt != nil && *s.Adopt != "" {
+		return schema.ParsePhysical(*s.Adopt, s.Look.Machine)
+	}
+	if s.Generated && s.Record == nil && !s.Preflight {
+		return nil, nil
+	}
+	key, ok := schema.KeyOf(s.Desired, s.Look.Machine)
+	if !ok {
+		return nil, nil
+	}
+	return key, nil
+}
+
+func claimant(ctx context.Context, st record.Store, s *Subject, claim string) error {
+	return st.Read(ctx, func(v record.View) error {
+		r, ok, err := v.Claimant(claim)
+		if ok && err == nil {
+			s.Claimant = &r
+		}
+		return err
+	})
+}
+
+// dependOn blocks what would change while something it depends on is blocked.
+func (m *maker) dependOn(it *Item) {
+	if it.Action == Noop || it.Action == Blocked {
+		return
+	}
+	for _, id := range it.DependsOn {
+		if d := m.item(id); d != nil && d.Action == Blocked {
+			it.block(DependencyBlocked, "waits for %s, which is blocked", id)
+			return
+		}
+	}
+}
+
+// publish says what dependents may count on.
+func (m *maker) publish(it *Item, s Subject) {
+	desired := s.Desired
+	if it.Name != s.Name && it.Name != "" {
+		desired = desired.With(s.Provider.Schema().Name.Param, value.Of(it.Name))
+	}
+	m.known.Set(it.ID, s.Provider.Schema(), desired, PlannedOutput(it, s))
+	trim(it)
+}
+
+// PlannedOutput is the output that stays valid while the item is carried out; nil where a new object is made.
+func PlannedOutput(it *Item, s Subject) value.Map {
+	var out value.Map
+	switch {
+	case it.Action == Create || it.Action == Replace:
+		return nil
+	case s.Look.Obs != nil:
+		out = s.Look.Obs.Output
+	case s.Finding != nil:
+		if c := only(s.Finding.Candidates); c != nil && c.Observation != nil {
+			out = c.Observation.Output
+		}
+	case s.Record != nil:
+		out = Readable(s.Record.Output)
+	}
+	if it.Action == Noop || len(it.Calls) == 0 {
+		return out
+	}
+	for _, o := range s.Provider.Schema().Outputs {
+		if o.Volatile {
+			out = out.Without(o.Name)
+		}
+	}
+	return out
+}
+
+// Readable is recorded output without what state holds only as a keyed hash.
+func Readable(recorded value.Map) value.Map {
+	out := recorded
+	for k, v := range recorded {
+		if v.HasHash() {
+			out = out.Without(k)
+		}
+	}
+	return out
+}
+
+// trim drops from an unchanged item what only repeats config.
+func trim(it *Item) {
+	if it.Action != Noop {
+		return
+	}
+	it.Desired = nil
+	it.Fields = slices.DeleteFunc(it.Fields, func(f diff.Field) bool { return f.Verdict == diff.Match || f.Folded })
+}
+
+// unwanted returns the records that no template resource stands for: removed ones and retired generations.
+func (m *maker) unwanted() []*record.Record {
+	var out []*record.Record
+	for i := range m.state.Records {
+		r := &m.state.Records[i]
+		if m.graph.Resource(r.ID) == nil || r.Status == record.Retired {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// removals decides about records to be removed, in an order in which what others depend on goes last.
+func (m *maker) removals(ctx context.Context, records []*record.Record) []Item {
+	items := make([]*Item, len(records))
+	nodes := make([]schedule.Node, len(records))
+	for i := range records {
+		nodes[i].Name = strconv.Itoa(i)
+	}
+	schedule.Run(ctx, nodes, m.parallel(), func(ctx context.Context, name string) {
+		i, _ := strconv.Atoi(name)
+		it, err := m.remove(ctx, records[i])
+		m.keep(nil, err)
+		items[i] = it
+	})
+	var out []Item
+	for _, it := range items {
+		if it != nil {
+			out = append(out, *it)
+		}
+	}
+	return afterDependents(out)
+}
+
+func (m *maker) remove(ctx context.Context, r *record.Record) (*Item, error) {
+	it := Item{ID: r.ID, Type: r.Type, Gen: r.Gen, Rev: r.Rev, Status: r.Status, Physical: r.Physical, DependsOn: m.dependents(r)}
+	p, ok := m.env.Cloud.Provider(r.Type)
+	if !ok {
+		it.block(Unsupported, "type %s is not supported by this version", r.Type)
+		return &it, nil
+	}
+	s := Subject{ID: r.ID, Provider: p, Stores: m.state.Stores, Sealer: m.env.Sealer, Now: m.env.Now(), Stack: m.stack,
+		Record: r, LastGen: m.index.Last(r.ID), DependsOn: it.DependsOn}
+	if err := Observe(ctx, m.env, &s); err != nil {
+		return nil, err
+	}
+	it = Decide(s)
+	return &it, nil
+}
+
+// dependents are the IDs of what depends on r and must be gone, or have moved, before it.
+func (m *maker) dependents(r *record.Record) []string {
+	var out []string
+	for i := range m.state.Records {
+		o := &m.state.Records[i]
+		if o.ID != r.ID && slices.ContainsFunc(o.DependsOn, func(d record.Ref) bool { return d.ID == r.ID }) {
+			out = append(out, o.ID)
+		}
+	}
+	if m.graph != nil {
+		for _, g := range m.graph.Resources {
+			if slices.Contains(g.DependsOn, r.ID) {
+				out = append(out, g.ID)
+			}
+		}
+		if m.graph.Resource(r.ID) != nil {
+			out = append(out, r.ID) // the generation that replaced it
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// afterDependents sorts removals so that each comes after the ones it waits for; ties keep the newest first.
+func afterDependents(items []Item) []Item {
+	byID := map[string][]int{}
+	for i, it := range items {
+		byID[it.ID] = append(byID[it.ID], i)
+	}
+	var out []Item
+	seen := make([]bool, len(items))
+	var visit func(int)
+	visit = func(i int) {
+		if seen[i] {
+			return
+		}
+		seen[i] = true
+		for _, d := range items[i].DependsOn {
+			for _, j := range byID[d] {
+				visit(j)
+			}
+		}
+		out = append(out, items[i])
+	}
+	for i := len(items) - 1; i >= 0; i-- {
+		visit(i)
+	}
+	return out
+}
+
+// claimedTwice blocks creates of a physical key that another live record, or another item of this plan, has.
+func (m *maker) claimedTwice(ctx context.Context, items []Item) error {
+	first := map[string]int{}
+	err := m.env.Store.Read(ctx, func(v record.View) error {
+		clear(first)
+		for i := range items {
+			it := &items[i]
+			p, ok := m.env.Cloud.Provider(it.Type)
+			if !ok || len(it.Key) == 0 || it.Action == Blocked || it.Action == Delete || it.Action == Retain {
+				continue
+			}
+			claim := p.Schema().Claim(m.stack.Scope, it.Key)
+			if j, twice := first[claim]; twice {
+				it.block(ClaimedTwice, "%s is also %s in this template; rename one of them", it.Physical, items[j].ID)
+				items[j].block(ClaimedTwice, "%s is also %s in this template; rename one of them", it.Physical, it.ID)
+				continue
+			}
+			first[claim] = i
+			if it.Action != Create && it.Action != Adopt {
+				continue
+			}
+			r, claimed, err := v.Claimant(claim)
+			if err != nil {
+				return err
+			}
+			if claimed && !(r.Stack == m.stack && r.ID == it.ID) {
+				it.block(ClaimedTwice, "%s is already %s of stack %s (generation %d); rename one of them", it.Physical, r.ID, r.Stack, r.Gen)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("check claims: %w", err)
+	}
+	return nil
+}
+
+func (m *maker) plan(v Verb, items []Item) *Plan {
+	p := &Plan{Schema: FormatVersion, Stack: m.stack, StoreID: m.state.Stores[0], Verb: v, MadeAt: m.env.Now().UTC(), Items: items}
+	for _, b := range m.state.Bad {
+		p.Notes = append(p.Notes, fmt.Sprintf("record %s cannot be used: %s", b.Key, b.Reason))
+	}
+	if h := m.state.Hold; h != nil {
+		p.Notes = append(p.Notes, (&record.HeldError{Hold: *h}).Error())
+	}
+	return p
+}
+
+func finish(p *Plan) (*Plan, error) {
+	var err error
+	p.Fingerprint, err = fingerprint(p)
+	return p, err
+}
+
+// ErrBadRecords refuses a changing verb while records cannot be used (S1).
+var ErrBadRecords = errors.New("records that cannot be used")
+
+// Save keeps a plan in the store.
+func Save(ctx context.Context, st record.Store, p *Plan) error {
+	b, err := Encode(p)
+	if err != nil {
+		return err
+	}
+	return st.SavePlan(ctx, p.Stack, p.Fingerprint, b)
+}

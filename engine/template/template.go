@@ -1,0 +1,96 @@
+// Package template reads stack files: source → positioned tree → graph of one stack.
+//
+// Its one rule: what it does not fully support is refused by name and place before anything else happens, and a value
+// that is not known yet is an explicit Unknown, never nil or empty.
+//
+// Parse reads a file by itself and knows no types; Bind adds parameters, scope and schemas; Resolve gives one
+// resource's params from the facts known at that moment. All three work offline.
+package template
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+)
+
+// Bounds of a template.
+const (
+	maxBytes     = 64 << 20
+	maxResources = 100_000
+)
+
+// Template is one parsed file, not bound to a stack.
+type Template struct {
+	path, sha  string
+	root       *node
+	parameters []*parameter
+	mappings   map[string]*node
+	conditions []*node // named by key, compiled, in the order of the file
+	resources  []*declared
+	outputs    []*outputDecl
+
+	paramByName map[string]*parameter
+	condByName  map[string]*node
+	byID        map[string]*declared
+	refs        []*node // every reference, also in branches that are not taken
+}
+
+// Parse reads a template in JSON or YAML. path names it in messages. The error is Problems: all that could be found.
+func Parse(path string, src []byte) (*Template, error) {
+	if len(src) > maxBytes {
+		return nil, Problems{tooLarge(path)}
+	}
+	p := &parser{path: path}
+	root := p.read(src)
+	if root == nil {
+		return nil, p.problems.sorted()
+	}
+	sum := sha256.Sum256(src)
+	t := p.template(root)
+	if err := p.problems.sorted(); err != nil {
+		return nil, err
+	}
+	t.path, t.sha = path, hex.EncodeToString(sum[:])
+	return t, nil
+}
+
+// ParseFile is Parse of a file.
+func ParseFile(path string) (*Template, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read template: %w", err)
+	}
+	defer f.Close()
+	src, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read template: %w", err)
+	}
+	return Parse(path, src)
+}
+
+func tooLarge(path string) Problem {
+	return Problem{File: path, Line: 1, Col: 1, Text: "the template is larger than 64 MiB",
+		Hint: "Divide it into several stacks"}
+}
+
+// Parameters returns the declared parameters in the order of the file.
+func (t *Template) Parameters() []Parameter {
+	out := make([]Parameter, len(t.parameters))
+	for i, p := range t.parameters {
+		out[i] = p.Parameter
+	}
+	return out
+}
+
+// Types returns the types that the template names, sorted, each once, whatever their conditions.
+func (t *Template) Types() []string {
+	var out []string
+	for _, r := range t.resources {
+		out = append(out, r.typ)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,334 @@
+package value
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// Sealer turns sensitive values into keyed hashes (SAFETY S32). The zero Sealer has no key: what it seals can never
+// be compared again.
+type Sealer struct{ key []byte }
+
+// NewSealer returns a Sealer with a key of at least 32 bytes.
+func NewSealer(key []byte) (Sealer, error) {
+	if len(key) < 32 {
+		return Sealer{}, errors.New("hash key: want at least 32 bytes")
+	}
+	return Sealer{key: bytes.Clone(key)}, nil
+}
+
+// HasKey reports whether hashes made by s can be compared.
+func (s Sealer) HasKey() bool { return len(s.key) > 0 }
+
+// Seal returns v with every sensitive part replaced by its Hash. What is not sensitive stays as it is, and so does a
+// sensitive Unknown: it has no text yet.
+func (s Sealer) Seal(v Value) Value {
+	if v.sensitive && v.kind != Hash && v.kind != Unknown {
+		return HashOf(s.hash(v))
+	}
+	switch d := v.data.(type) {
+	case []Value:
+		l := make([]Value, len(d))
+		for i := range d {
+			l[i] = s.Seal(d[i])
+		}
+		v.data = l
+	case Map:
+		v.data = s.SealMap(d)
+	}
+	return v
+}
+
+// SealMap seals every member of m. A nil map stays nil.
+func (s Sealer) SealMap(m Map) Map {
+	if m == nil {
+		return nil
+	}
+	out := make(Map, len(m))
+	for k, e := range m {
+		out[k] = s.Seal(e)
+	}
+	return out
+}
+
+func (s Sealer) hash(v Value) string {
+	if !s.HasKey() {
+		return "no-key"
+	}
+	mac := hmac.New(sha256.New, s.key)
+	writeCanonical(mac, v, true)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Matches compares a Hash with a plain value under the key. ok is false when there is no key to compare with.
+func (s Sealer) Matches(h, plain Value) (equal, ok bool) {
+	if !s.HasKey() || h.kind != Hash || h.text == "no-key" {
+		return false, false
+	}
+	if plain.kind == Hash {
+		return hmac.Equal([]byte(h.text), []byte(plain.text)), plain.text != "no-key"
+	}
+	return hmac.Equal([]byte(h.text), []byte(s.hash(plain))), true
+}
+
+// Digest returns the SHA-256 over the canonical JSON of v: sorted keys, numbers as written. Seal first: sensitive
+// parts enter only as the marker they are shown as.
+func Digest(v Value) [32]byte {
+	h := sha256.New()
+	writeCanonical(h, v, false)
+	return [32]byte(h.Sum(nil))
+}
+
+// DigestMap is Digest of an object.
+func DigestMap(m Map) [32]byte { return Digest(OfMap(m)) }
+
+func writeCanonical(w io.Writer, v Value, reveal bool) {
+	if v.sensitive && !reveal {
+		b, _ := json.Marshal(v)
+		w.Write(b)
+		return
+	}
+	switch v.kind {
+	case List:
+		io.WriteString(w, "[")
+		for i, e := range v.Items() {
+			if i > 0 {
+				io.WriteString(w, ",")
+			}
+			writeCanonical(w, e, reveal)
+		}
+		io.WriteString(w, "]")
+	case Object:
+		io.WriteString(w, "{")
+		for i, k := range v.Fields().Keys() {
+			if i > 0 {
+				io.WriteString(w, ",")
+			}
+			io.WriteString(w, strconv.Quote(k)+":")
+			writeCanonical(w, v.Fields()[k], reveal)
+		}
+		io.WriteString(w, "}")
+	case String:
+		b, _ := json.Marshal(v.text)
+		w.Write(b)
+	default:
+		v.sensitive = false
+		b, _ := json.Marshal(v)
+		w.Write(b)
+	}
+}
+
+// String shows v as compact JSON; sensitive parts as (sensitive), unknown ones as (known after X).
+func (v Value) String() string {
+	var b bytes.Buffer
+	v.show(&b)
+	return b.String()
+}
+
+// GoString and Format keep %#v and %+v from reaching into the text of a sensitive value.
+func (v Value) GoString() string { return v.String() }
+
+// Format implements fmt.Formatter for every verb.
+func (v Value) Format(f fmt.State, _ rune) { io.WriteString(f, v.String()) }
+
+func (v Value) show(b *bytes.Buffer) {
+	switch {
+	case v.sensitive:
+		b.WriteString("(sensitive)")
+	case v.kind == Absent:
+		b.WriteString("-")
+	case v.kind == Unknown:
+		b.WriteString("(known after ")
+		for i, r := range v.data.([]string) {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(r)
+		}
+		b.WriteString(")")
+	case v.kind == List:
+		b.WriteByte('[')
+		for i, e := range v.Items() {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			e.show(b)
+		}
+		b.WriteByte(']')
+	case v.kind == Object:
+		b.WriteByte('{')
+		for i, k := range v.Fields().Keys() {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			j, _ := json.Marshal(k)
+			b.Write(j)
+			b.WriteByte(':')
+			v.Fields()[k].show(b)
+		}
+		b.WriteByte('}')
+	default:
+		j, _ := marshalPlain(v)
+		b.Write(j)
+	}
+}
+
+// Markers in stored JSON. A config object that itself has one of these as its only key is refused by templates.
+const (
+	markSensitive = "$sensitive" // keyed hash, or "" when the value was never sealed
+	markUnknown   = "$unknown"   // what it waits for
+)
+
+// MarshalJSON writes plain JSON, {"$sensitive": "<keyed hash or empty>"} for sensitive parts and {"$unknown": […]}.
+// The text of a sensitive value is never written; seal before storing to keep its hash.
+func (v Value) MarshalJSON() ([]byte, error) {
+	if v.sensitive {
+		h := ""
+		if v.kind == Hash {
+			h = v.text
+		}
+		return json.Marshal(map[string]string{markSensitive: h})
+	}
+	switch v.kind {
+	case Unknown:
+		return json.Marshal(map[string][]string{markUnknown: v.data.([]string)})
+	case List:
+		return json.Marshal(v.Items())
+	case Object:
+		return json.Marshal(v.Fields())
+	default:
+		return marshalPlain(v)
+	}
+}
+
+func marshalPlain(v Value) ([]byte, error) {
+	switch v.kind {
+	case Bool:
+		return []byte(v.text), nil
+	case Number:
+		if json.Valid([]byte(v.text)) {
+			return []byte(v.text), nil
+		}
+		return json.Marshal(v.text)
+	case String, Hash:
+		return json.Marshal(v.text)
+	default:
+		return []byte("null"), nil
+	}
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. Sensitive parts come back as Hash values.
+func (v *Value) UnmarshalJSON(b []byte) error {
+	if plain, ok := parseScalar(b); ok {
+		*v = plain
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	var raw any
+	if err := dec.Decode(&raw); err != nil {
+		return fmt.Errorf("read value: %w", err)
+	}
+	*v = fromJSON(raw)
+	return nil
+}
+
+// parseScalar reads a JSON string or number. Most values are one, and a decoder for each would be the largest cost of
+// loading records.
+func parseScalar(b []byte) (Value, bool) {
+	switch {
+	case len(b) == 0:
+		return Value{}, false
+	case b[0] == '"':
+		var s string
+		err := json.Unmarshal(b, &s)
+		return Value{kind: String, text: s}, err == nil
+	case b[0] == '-' || b[0] >= '0' && b[0] <= '9':
+		return Num(string(bytes.TrimSpace(b))), json.Valid(b)
+	}
+	return Value{}, false
+}
+
+// ParseJSON reads one JSON document as a Value; markers are not interpreted.
+func ParseJSON(b []byte) (Value, error) {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	var raw any
+	if err := dec.Decode(&raw); err != nil {
+		return Value{}, fmt.Errorf("read JSON: %w", err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return Value{}, errors.New("read JSON: more than one value")
+	}
+	return build(raw, false), nil
+}
+
+func fromJSON(raw any) Value { return build(raw, true) }
+
+func build(raw any, marks bool) Value {
+	switch r := raw.(type) {
+	case json.Number:
+		return Num(r.String())
+	case []any:
+		l := make([]Value, len(r))
+		for i, e := range r {
+			l[i] = build(e, marks)
+		}
+		return ListOf(l...)
+	case map[string]any:
+		if marks && len(r) == 1 {
+			if h, ok := r[markSensitive].(string); ok {
+				return HashOf(h)
+			}
+			if w, ok := r[markUnknown].([]any); ok {
+				refs := make([]string, 0, len(w))
+				for _, e := range w {
+					s, _ := e.(string)
+					refs = append(refs, s)
+				}
+				return Wait(refs...)
+			}
+		}
+		m := make(Map, len(r))
+		for k, e := range r {
+			m[k] = build(e, marks)
+		}
+		return OfMap(m)
+	default:
+		return Of(raw)
+	}
+}
+
+// Plain returns v as plain Go data for encoding/json and templates of request bodies: sensitive text included. Use it
+// only where the result goes to the service.
+func (v Value) Plain() any {
+	switch v.kind {
+	case Bool:
+		return v.text == "true"
+	case Number:
+		return json.Number(v.text)
+	case String, Hash:
+		return v.text
+	case List:
+		l := make([]any, len(v.Items()))
+		for i, e := range v.Items() {
+			l[i] = e.Plain()
+		}
+		return l
+	case Object:
+		m := make(map[string]any, len(v.Fields()))
+		for k, e := range v.Fields() {
+			m[k] = e.Plain()
+		}
+		return m
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,108 @@
+// Command reclaim deploys stacks of cloud resources, and finds out what became of a deploy that was killed.
+//
+// This package only wires: it knows the store and the providers, hands them to ui/cli, and delivers signals.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"reclaim/engine/resource"
+	"reclaim/providers"
+	"reclaim/providers/awssim"
+	"reclaim/store"
+	"reclaim/ui/cli"
+)
+
+// Set by the linker: -X main.version=1.2.3.
+var version, commit, date string
+
+func main() {
+	os.Exit(app().Run(context.Background(), os.Args[1:]))
+}
+
+// app wires the commands to this process, the store and the providers.
+func app() *cli.App {
+	// A closed pipe is an error of a write, not the end of a run half way.
+	signal.Ignore(syscall.SIGPIPE)
+	return &cli.App{
+		Build: build(),
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Terminal: terminal(),
+		Getenv:   os.Getenv,
+		Getwd:    os.Getwd,
+		Signals:  signals,
+
+		OpenStore: openStore,
+		Discover:  store.Discover,
+		Schemas:   providers.Schemas,
+		OpenCloud: openCloud,
+		Sim:       newSim,
+		MachineID: store.MachineID,
+		Owner:     store.Owner,
+		Alive:     store.Alive,
+	}
+}
+
+func build() cli.Build {
+	b := cli.Build{Version: version, Commit: commit, Date: date, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && b.Commit == "":
+			b.Commit = s.Value
+		case s.Key == "vcs.time" && b.Date == "":
+			b.Date = s.Value
+		}
+	}
+	if b.Version == "" {
+		b.Version = info.Main.Version
+	}
+	return b
+}
+
+func terminal() cli.Terminal {
+	t := cli.Terminal{In: term.IsTerminal(int(os.Stdin.Fd())), Out: term.IsTerminal(int(os.Stdout.Fd())), Err: term.IsTerminal(int(os.Stderr.Fd()))}
+	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+		t.Width = w
+	}
+	return t
+}
+
+// signals delivers what asks a run to end, but for what the caller had ignored (nohup).
+func signals() (<-chan os.Signal, func()) {
+	ch := make(chan os.Signal, 4)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(ch, s)
+		}
+	}
+	return ch, func() { signal.Stop(ch) }
+}
+
+func openStore(dir string, o cli.StoreOptions) (cli.Store, error) {
+	s, err := store.Open(dir, store.Options{Create: o.Create, ReadOnly: o.ReadOnly,
+		Log: func(format string, a ...any) { o.Note(fmt.Sprintf(format, a...)) }})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func openCloud(ctx context.Context, c cli.CloudConfig, types []string) (resource.Cloud, error) {
+	return providers.Open(ctx, providers.Config{Region: c.Region, Profile: c.Profile, Machine: c.Machine}, types)
+}
+
+func newSim(c cli.SimConfig) (cli.Sim, error) {
+	return awssim.New(awssim.Config{Region: c.Region, StateFile: c.State})
+}

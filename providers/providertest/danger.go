@@ -1,0 +1,236 @@
+package providertest
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"reclaim/engine/resource"
+	"reclaim/engine/value"
+)
+
+// sent counts how often the service was sent an operation.
+func (c *Case) sent(op string) int {
+	if c.Log == nil {
+		return 0
+	}
+	n := 0
+	for _, r := range c.Log() {
+		if r.Operation == op {
+			n++
+		}
+	}
+	return n
+}
+
+// changes counts the changing requests that the service was sent.
+func (c *Case) changes() int {
+	if c.Log == nil {
+		return 0
+	}
+	n := 0
+	for _, r := range c.Log() {
+		if r.Changing {
+			n++
+		}
+	}
+	return n
+}
+
+func deleteTwice(t *testing.T, c *Case) {
+	o := c.make(t)
+	was := c.read(t, o.key)
+	if err := c.delete(t, o.key, o.params); err != nil {
+		t.Fatalf("delete: %v", err)
+	}
+	if _, err := c.Provider.Read(t.Context(), o.key); !resource.Is(err, resource.NotFound) {
+		t.Errorf("read after delete: %v, want not found", err)
+	}
+	err := c.Provider.Delete(t.Context(), resource.Delete{Key: o.key, Expect: was.Identity, Nonce: c.owned(o.n)[resource.TagNonce], Recorded: o.params, Consent: true})
+	if !resource.Is(err, resource.NotFound) {
+		t.Errorf("delete again: %v, want not found", err)
+	}
+}
+
+// S20
+func deleteOther(t *testing.T, c *Case) {
+	o := c.make(t)
+	found := c.read(t, o.key).Identity
+	wrong := map[string]resource.Delete{
+		"the unique ID of another object":     {Expect: resource.Identity{UniqueID: "another"}},
+		"the creation time of another object": {Expect: resource.Identity{CreatedAt: found.CreatedAt.Add(-time.Hour)}},
+		"the nonce of another object":         {Nonce: "another"},
+		"nothing to tell it by":               {},
+	}
+	for _, why := range slices.Sorted(maps.Keys(wrong)) {
+		d := wrong[why]
+		if _, known := d.Expect.Same(found); !d.Expect.IsZero() && !known || d.Nonce != "" && !c.Provider.Schema().Taggable() {
+			continue // this type has no such thing
+		}
+		t.Run(why, func(t *testing.T) {
+			d.Key, d.Recorded, d.Consent = o.key, value.Map{}, true
+			before := c.changes()
+			if err := c.Provider.Delete(t.Context(), d); !resource.Is(err, resource.IdentityMismatch) || !resource.DefinitelyNotExecuted(err) {
+				t.Errorf("delete: %v, want another object, and surely not executed", err)
+			}
+			if c.changes() != before {
+				t.Error("a changing request was sent")
+			}
+			c.check(t, o.key, o.params)
+		})
+	}
+}
+
+// S25
+func deleteWithoutConsent(t *testing.T, c *Case) {
+	if !c.Provider.Schema().DataBearing {
+		return
+	}
+	o := c.make(t)
+	before := c.changes()
+	err := c.Provider.Delete(t.Context(), resource.Delete{Key: o.key, Expect: c.read(t, o.key).Identity, Recorded: o.params})
+	if err == nil || !resource.DefinitelyNotExecuted(err) {
+		t.Errorf("delete: %v, want a refusal", err)
+	}
+	if c.changes() != before {
+		t.Error("a changing request was sent")
+	}
+	c.check(t, o.key, o.params)
+}
+
+func findOverPages(t *testing.T, c *Case) {
+	finder, ok := c.Provider.(resource.Finder)
+	if c.ListOp == "" || !ok {
+		if c.ListOp != "" {
+			t.Errorf("%T is no Finder", c.Provider)
+		}
+		return
+	}
+	var last object
+	for range c.Page + 2 {
+		last = c.create(t)
+	}
+	n := last.n
+	byNonce, err := finder.Find(t.Context(), resource.Query{Nonce: nonce(n)})
+	if err != nil {
+		t.Fatalf("find by nonce: %v", err)
+	}
+	if len(byNonce) != 1 || !byNonce[0].Key.Equal(last.key) || !byNonce[0].ByNonce {
+		t.Errorf("found %d by nonce, want only %v", len(byNonce), last.key)
+	}
+	byTags, err := finder.Find(t.Context(), resource.Query{Stack: tags(n)[resource.TagStack], Resource: tags(n)[resource.TagResource]})
+	if err != nil {
+		t.Fatalf("find by tags: %v", err)
+	}
+	if len(byTags) != 1 || !byTags[0].Key.Equal(last.key) || !byTags[0].ByTags || byTags[0].ByNonce {
+		t.Errorf("found %d by tags, want only %v", len(byTags), last.key)
+	}
+	if none, err := finder.Find(t.Context(), resource.Query{Nonce: "nobody's"}); err != nil || len(none) > 0 {
+		t.Errorf("found %d by nobody's nonce, %v; want none", len(none), err)
+	}
+	for i := range byNonce {
+		if !same(c.Provider.Schema().Param(c.Provider.Schema().TagParam), byNonce[0].Params[c.Provider.Schema().TagParam], last.params[c.Provider.Schema().TagParam]) {
+			t.Errorf("candidate %d is not whole: tags are %v", i, byNonce[0].Params[c.Provider.Schema().TagParam])
+		}
+	}
+	if c.Break == nil {
+		return
+	}
+	c.Break(c.ListOp, Denied)
+	if got, err := finder.Find(t.Context(), resource.Query{Nonce: nonce(n)}); !resource.Is(err, resource.AccessDenied) {
+		t.Errorf("find, denied: %d candidates, %v; want access denied", len(got), err)
+	}
+	c.Break(c.ListOp, Malformed)
+	if got, err := finder.Find(t.Context(), resource.Query{Nonce: nonce(n)}); !resource.Is(err, resource.ReadInvalid) {
+		t.Errorf("find, malformed: %d candidates, %v; want read invalid", len(got), err)
+	}
+}
+
+// S2: only the service's own "not found" is one.
+func failedReads(t *testing.T, c *Case) {
+	if c.Break == nil {
+		return
+	}
+	o := c.make(t)
+	for kind, want := range map[string]resource.Kind{Denied: resource.AccessDenied, Expired: resource.Expired, Malformed: resource.ReadInvalid} {
+		t.Run(kind, func(t *testing.T) {
+			c.Break(c.ReadOp, kind)
+			if _, err := c.Provider.Read(t.Context(), o.key); !resource.Is(err, want) {
+				t.Errorf("read: %v, want %s", err, want)
+			}
+		})
+	}
+	t.Run("throttled once is tried again", func(t *testing.T) {
+		c.Break(c.ReadOp, Throttled)
+		c.check(t, o.key, o.params)
+	})
+}
+
+// S30: what a part's own call could not give is not absent, and does not spoil the rest.
+func deniedParts(t *testing.T, c *Case) {
+	if c.Break == nil {
+		return
+	}
+	o := c.make(t)
+	for op, param := range c.Parts {
+		for kind, want := range map[string]resource.GapKind{Denied: resource.GapDenied, Malformed: resource.GapUndecodable} {
+			t.Run(op+" "+kind, func(t *testing.T) {
+				c.Break(op, kind)
+				got := c.read(t, o.key)
+				if !slices.ContainsFunc(slices.Collect(maps.Keys(got.Gaps)), func(p value.Path) bool { return p.Top() == param && got.Gaps[p].Kind == want }) {
+					t.Errorf("gaps are %v, want %s for %s", got.Gaps, want, param)
+				}
+				if param == c.Provider.Schema().TagParam && got.Owner != nil {
+					t.Errorf("ownership tags are %v, want nil: nobody could look", got.Owner)
+				}
+				c.check(t, o.key, o.params.Without(param))
+			})
+		}
+	}
+}
+
+// S10
+func unansweredCreate(t *testing.T, c *Case) {
+	if c.Break == nil {
+		return
+	}
+	for _, kind := range []string{Unanswered, ServerFail} {
+		t.Run(kind, func(t *testing.T) {
+			n, params := c.sample(t)
+			before := c.sent(c.CreateOp)
+			c.Break(c.CreateOp, kind)
+			_, err := c.Provider.Create(t.Context(), resource.Create{Key: c.keyOf(params), Params: params, Tags: c.owned(n)})
+			if !resource.Is(err, resource.Uncertain) || resource.DefinitelyNotExecuted(err) {
+				t.Errorf("create: %v, want uncertain", err)
+			}
+			if got := c.sent(c.CreateOp) - before; got != 1 {
+				t.Errorf("%s was sent %d times, want once", c.CreateOp, got)
+			}
+			if key := c.keyOf(params); len(key) > 0 {
+				c.remove(key)
+			}
+		})
+	}
+}
+
+// S10
+func refusedCreate(t *testing.T, c *Case) {
+	if c.Break == nil {
+		return
+	}
+	for kind, want := range map[string]resource.Kind{Denied: resource.AccessDenied, Throttled: resource.Throttled, Expired: resource.Expired} {
+		t.Run(kind, func(t *testing.T) {
+			n, params := c.sample(t)
+			before := c.sent(c.CreateOp)
+			c.Break(c.CreateOp, kind)
+			_, err := c.Provider.Create(t.Context(), resource.Create{Key: c.keyOf(params), Params: params, Tags: c.owned(n)})
+			if !resource.Is(err, want) || !resource.DefinitelyNotExecuted(err) {
+				t.Errorf("create: %v, want %s, and surely not executed", err, want)
+			}
+			if got := c.sent(c.CreateOp) - before; got != 1 {
+				t.Errorf("%s was sent %d times, want once", c.CreateOp, got)
+			}
+		})
+	}
+}

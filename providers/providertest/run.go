@@ -1,0 +1,328 @@
+package providertest
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"reclaim/engine/resource"
+	"reclaim/engine/value"
+)
+
+// claim is one thing that every provider keeps.
+type claim struct {
+	name  string
+	holds func(*testing.T, *Case)
+}
+
+var claims = []claim{
+	{"a create makes one object, says its key, and every param comes back as it was set", createReadsBack},
+	{"a second create of the same key is refused and changes nothing, or makes another object where the service assigns the key", createTwice},
+	{"nothing at the key reads as not found", absentIsNotFound},
+	{"each mutable param is changed in place and alone", changedInPlace},
+	{"no param that cannot be changed leads to a call", immutableIsFlagged},
+	{"a param that config no longer sets goes back to what the service fills in", removedIsRestored},
+	{"a half-made object is completed, and then needs no call", halfMadeIsCompleted},
+	{"members that others added are never removed", strangersStay},
+	{"ownership tags are apart from params, and an adoption adds them", ownershipIsApart},
+	{"a delete removes the object, and the next one says not found", deleteTwice},
+	{"a delete that expects another object is refused and sends nothing", deleteOther},
+	{"a delete of data without consent is refused and sends nothing", deleteWithoutConsent},
+	{"a lookup finds the one with our nonce over all pages", findOverPages},
+	{"a read that fails is typed, and never reads as absent", failedReads},
+	{"a part that is denied is a gap of that param", deniedParts},
+	{"a create that got no answer is uncertain and was sent once", unansweredCreate},
+	{"a create that was refused was not executed", refusedCreate},
+}
+
+// Run holds every claim against every case. Together the cases must set every param of the type.
+func Run(t *testing.T, cases ...Case) {
+	t.Run("every param of the schema is in a sample", func(t *testing.T) { accountForParams(t, cases) })
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			for _, cl := range claims {
+				t.Run(cl.name, func(t *testing.T) {
+					if why, ok := c.Disagrees[cl.name]; ok {
+						t.Skip("skipped: " + c.Name + " is known to disagree: " + why)
+					}
+					cl.holds(t, &c)
+				})
+			}
+			for name := range c.Disagrees {
+				if !slices.ContainsFunc(claims, func(cl claim) bool { return cl.name == name }) {
+					t.Errorf("Disagrees names no claim: %q", name)
+				}
+			}
+		})
+	}
+}
+
+// accountForParams fails for a param that no sample sets, and for a mutable one that no case changes.
+func accountForParams(t *testing.T, cases []Case) {
+	for _, f := range cases[0].Provider.Schema().Params {
+		set := slices.ContainsFunc(cases, func(c Case) bool { return c.expand(t, c.Sample(0))[f.Name].IsSet() })
+		changed := slices.ContainsFunc(cases, func(c Case) bool { return c.Changed[f.Name].IsSet() })
+		derived := cases[0].Provider.Schema().Derived[f.Name] != nil
+		if !set {
+			t.Errorf("no sample sets %s", f.Name)
+		}
+		if f.Mode == resource.Mutable && !changed && !derived {
+			t.Errorf("no case changes %s", f.Name)
+		}
+		if f.Shared && !slices.ContainsFunc(cases, func(c Case) bool { return c.Stranger[f.Name].IsSet() }) {
+			t.Errorf("no case has a stranger's member of %s", f.Name)
+		}
+	}
+}
+
+// check compares what is there with what should be, param by param. A param that the read says it cannot give is left out.
+func (c *Case) check(t *testing.T, key resource.Key, want value.Map) {
+	t.Helper()
+	o := c.read(t, key)
+	for name, v := range want {
+		f := c.Provider.Schema().Param(name)
+		if _, gap := o.Gaps[value.Path(name)]; gap || f.WriteOnly {
+			continue
+		}
+		if !same(f, v, o.Params[name]) {
+			t.Errorf("%s is %v, want %v", name, o.Params[name], v)
+		}
+	}
+}
+
+func createReadsBack(t *testing.T, c *Case) {
+	before := c.sent(c.CreateOp)
+	o := c.make(t)
+	if c.Log != nil && c.sent(c.CreateOp) != before+1 {
+		t.Errorf("%s was sent %d times, want once", c.CreateOp, c.sent(c.CreateOp)-before)
+	}
+	got := c.read(t, o.key)
+	if !got.Key.Equal(o.key) {
+		t.Errorf("read says key %v, create said %v", got.Key, o.key)
+	}
+	if same, known := got.Identity.Same(o.made.Identity); known && !same {
+		t.Errorf("read says identity %v, create said %v", got.Identity, o.made.Identity)
+	}
+	for name, v := range o.made.Output {
+		if !value.Equal(v, got.Output[name]) {
+			t.Errorf("read says output %s %v, create said %v", name, got.Output[name], v)
+		}
+	}
+	for _, out := range c.Provider.Schema().Outputs {
+		if !got.Output[out.Name].IsSet() {
+			t.Errorf("output %s is not there", out.Name)
+		}
+	}
+	if !got.Ready || got.ServedAt.IsZero() {
+		t.Errorf("ready %v, served at %v: want a ready object and the service's time", got.Ready, got.ServedAt)
+	}
+	c.check(t, o.key, o.params)
+}
+
+func createTwice(t *testing.T, c *Case) {
+	o := c.make(t)
+	was := c.read(t, o.key)
+	again := o.params
+	for name, v := range c.Changed {
+		if c.Lacks[name] == "" {
+			again = again.With(name, v)
+		}
+	}
+	made, err := c.Provider.Create(t.Context(), resource.Create{Key: c.keyOf(o.params), Params: again, Tags: c.owned(o.n + 1)})
+	if c.Provider.Schema().Identity == resource.Assigned {
+		if err != nil {
+			t.Fatalf("create again: %v", err)
+		}
+		t.Cleanup(func() { c.remove(made.Key) })
+		if made.Key.Equal(o.key) {
+			t.Fatalf("the second create says key %v too", made.Key)
+		}
+		c.read(t, made.Key)
+	} else if !resource.Is(err, resource.AlreadyExists) || !resource.DefinitelyNotExecuted(err) {
+		t.Fatalf("create again: %v, want already exists, and surely not executed", err)
+	}
+	if d := cmp.Diff(was.Params, c.read(t, o.key).Params); d != "" {
+		t.Errorf("the second create changed the first object (-was +is):\n%s", d)
+	}
+}
+
+func absentIsNotFound(t *testing.T, c *Case) {
+	if _, err := c.Provider.Read(t.Context(), c.Absent); !resource.Is(err, resource.NotFound) {
+		t.Errorf("read of nothing: %v, want not found", err)
+	}
+}
+
+func changedInPlace(t *testing.T, c *Case) {
+	for _, f := range c.Provider.Schema().Params {
+		v := c.Changed[f.Name]
+		if f.Mode != resource.Mutable || !v.IsSet() || c.Lacks[f.Name] != "" {
+			continue
+		}
+		t.Run(f.Name, func(t *testing.T) {
+			o := c.make(t)
+			was := c.read(t, o.key)
+			desired := c.expand(t, o.params.With(f.Name, v))
+			if calls := c.sync(t, o.key, desired, o.params, c.moved(o.params, desired)...); len(calls) == 0 {
+				t.Fatal("no call was made")
+			}
+			c.check(t, o.key, desired)
+			if c.Provider.Schema().Local {
+				return // replacing a file's bytes makes another file
+			}
+			if same, _ := c.read(t, o.key).Identity.Same(was.Identity); !same {
+				t.Errorf("another object is at the key now")
+			}
+		})
+	}
+}
+
+// moved names the params in which a and b differ.
+func (c *Case) moved(a, b value.Map) []string {
+	var names []string
+	for _, f := range c.Provider.Schema().Params {
+		if !value.Equal(a[f.Name], b[f.Name]) && a[f.Name].IsSet() != b[f.Name].IsSet() || a[f.Name].IsSet() && !value.Equal(a[f.Name], b[f.Name]) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+func immutableIsFlagged(t *testing.T, c *Case) {
+	o := c.make(t)
+	for _, f := range c.Provider.Schema().Params {
+		if f.Mode == resource.Mutable {
+			continue
+		}
+		desired := o.params.With(f.Name, value.Of("other"))
+		calls, err := c.Provider.Sync(resource.Change{Key: o.key, Desired: desired, Recorded: o.params, Observed: c.read(t, o.key), Write: []string{f.Name}})
+		if err == nil && len(calls) > 0 {
+			t.Errorf("%s is %s, but writing it led to %s", f.Name, f.Mode, calls[0].Name)
+		}
+	}
+}
+
+func removedIsRestored(t *testing.T, c *Case) {
+	for _, f := range c.Provider.Schema().Params {
+		if f.Mode != resource.Mutable || f.Required || !c.Sample(0)[f.Name].IsSet() || c.Lacks[f.Name] != "" || c.Provider.Schema().Local && !f.Default.IsSet() {
+			continue
+		}
+		t.Run(f.Name, func(t *testing.T) {
+			o := c.make(t)
+			desired := c.expand(t, o.params.With(f.Name, value.Value{}))
+			if calls := c.sync(t, o.key, desired, o.params, f.Name); len(calls) == 0 {
+				t.Fatal("no call was made")
+			}
+			got := c.read(t, o.key)
+			if _, gap := got.Gaps[value.Path(f.Name)]; gap {
+				return
+			}
+			if v := got.Params[f.Name]; !hollow(v) && !same(&f, v, f.Default) {
+				t.Errorf("%s is %v, want the service's default %v", f.Name, v, f.Default)
+			}
+			c.check(t, o.key, desired)
+		})
+	}
+}
+
+// hollow reports whether v is not there, or an empty collection or text.
+func hollow(v value.Value) bool {
+	return v.Kind() == value.Absent || v.Kind() == value.Null ||
+		v.Kind() == value.String && v.Reveal() == "" || v.Kind() == value.List && len(v.Items()) == 0 || v.Kind() == value.Object && len(v.Fields()) == 0
+}
+
+func halfMadeIsCompleted(t *testing.T, c *Case) {
+	o := c.create(t)
+	half := c.read(t, o.key)
+	for _, name := range o.made.Unsent {
+		if same(c.Provider.Schema().Param(name), o.params[name], half.Params[name]) {
+			t.Errorf("the create says it did not carry %s, but it is there", name)
+		}
+	}
+	c.sync(t, o.key, o.params, nil, o.made.Unsent...)
+	c.check(t, o.key, o.params)
+	var shared []string
+	for _, f := range c.Provider.Schema().Params {
+		if f.Shared {
+			shared = append(shared, f.Name)
+		}
+	}
+	if calls := c.sync(t, o.key, o.params, o.params, shared...); len(calls) > 0 {
+		t.Errorf("nothing differs, but %v was called", calls)
+	}
+}
+
+// S26
+func strangersStay(t *testing.T, c *Case) {
+	for _, name := range slices.Sorted(maps.Keys(c.Stranger)) {
+		t.Run(name, func(t *testing.T) {
+			o := c.make(t)
+			both := o.params.With(name, join(o.params[name], c.Stranger[name]))
+			c.sync(t, o.key, both, o.params, name) // the stranger's hand: nothing of it is recorded
+			c.check(t, o.key, both)
+
+			c.sync(t, o.key, o.params, o.params, name)
+			c.check(t, o.key, both)
+			gone := o.params.With(name, value.Value{})
+			c.sync(t, o.key, gone, o.params, name)
+			c.check(t, o.key, gone.With(name, c.Stranger[name]))
+			c.unmakesNone(t, o.key, o.params, name)
+
+			c.sync(t, o.key, gone, gone.With(name, c.Stranger[name]), name) // cleans up as the stranger
+		})
+	}
+}
+
+// unmakesNone checks that what stands on the object now is not touched before a delete.
+func (c *Case) unmakesNone(t *testing.T, key resource.Key, recorded value.Map, param string) {
+	t.Helper()
+	o := c.read(t, key)
+	calls, err := c.Provider.Unmake(resource.Delete{Key: key, Expect: o.Identity, Recorded: recorded}, o)
+	if err != nil {
+		t.Fatalf("unmake: %v", err)
+	}
+	for _, call := range calls {
+		if slices.Contains(call.Params, param) {
+			t.Errorf("before a delete, %s (%s) would take away what others added", call.Name, call.Detail)
+		}
+	}
+}
+
+func join(a, b value.Value) value.Value {
+	if a.Kind() == value.List {
+		return value.ListOf(slices.Concat(a.Items(), b.Items())...)
+	}
+	m := maps.Clone(a.Fields())
+	maps.Copy(m, b.Fields())
+	return value.OfMap(m)
+}
+
+// S4
+func ownershipIsApart(t *testing.T, c *Case) {
+	if !c.Provider.Schema().Taggable() {
+		return
+	}
+	o := c.make(t)
+	if d := cmp.Diff(tags(o.n), c.read(t, o.key).Owner); d != "" {
+		t.Errorf("ownership tags (-want +got):\n%s", d)
+	}
+	adopted := tags(o.n + 1)
+	delete(adopted, resource.TagNonce)
+	calls, err := c.Provider.Sync(resource.Change{Key: o.key, Desired: o.params, Recorded: o.params, Observed: c.read(t, o.key), Own: adopted})
+	if err != nil || len(calls) != 1 {
+		t.Fatalf("adopt: %d calls, %v; want one", len(calls), err)
+	}
+	if err := calls[0].Run(t.Context()); err != nil {
+		t.Fatalf("run %s: %v", calls[0].Name, err)
+	}
+	adopted[resource.TagNonce] = nonce(o.n)
+	if d := cmp.Diff(adopted, c.read(t, o.key).Owner); d != "" {
+		t.Errorf("ownership tags after adoption (-want +got):\n%s", d)
+	}
+	tagParam := c.Provider.Schema().TagParam
+	c.sync(t, o.key, o.params.With(tagParam, value.Value{}), o.params, tagParam)
+	if d := cmp.Diff(adopted, c.read(t, o.key).Owner); d != "" {
+		t.Errorf("ownership tags after the config's own were removed (-want +got):\n%s", d)
+	}
+}

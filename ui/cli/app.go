@@ -1,0 +1,95 @@
+// Package cli is Reclaim's commands: flags in, one request to the engine, one answer out.
+//
+// Its one rule: what a command prints as its verdict and the code it exits with come from one value, the reply; and it
+// never asks a question unless a person can answer it.
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"reclaim/engine/record"
+	"reclaim/engine/resource"
+	"reclaim/engine/value"
+)
+
+// Build says what this program is.
+type Build struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Date    string `json:"date,omitempty"`
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+}
+
+// Store is the store as commands see it: the engine's port, and what only an operator asks.
+type Store interface {
+	record.Store
+	// Dir is the folder that holds the store's file.
+	Dir() string
+	// Sealer makes and compares the keyed hashes of sensitive values; without a key when its file is missing.
+	Sealer() (value.Sealer, error)
+	// SpoolWriter is where a run leaves its events, a line each, for watchers in other processes.
+	SpoolWriter(execution string) (io.WriteCloser, error)
+	Close() error
+}
+
+// StoreOptions say how a store is opened.
+type StoreOptions struct {
+	Create   bool         // make it when there is none (SAFETY S35)
+	ReadOnly bool         // nothing of it is written, not even a lock file
+	Note     func(string) // things an operator should read: that it was made, a migration, an emergency file
+}
+
+// CloudConfig says which cloud; everything else is the AWS SDK's own chain.
+type CloudConfig struct {
+	Region, Profile string
+	// Machine is this machine's ID, part of the keys of local types.
+	Machine string
+}
+
+// SimConfig says which simulated cloud to run.
+type SimConfig struct {
+	State  string // file that keeps its state; "" for memory only
+	Region string
+}
+
+// Sim is a simulated cloud.
+type Sim interface {
+	ID() string
+	// Listen serves on a loopback address until Close and returns the URL for AWS_ENDPOINT_URL.
+	Listen(addr string) (url string, err error)
+	Close() error
+}
+
+// Terminal says what the program is connected to.
+type Terminal struct {
+	In, Out, Err bool // stdin, stdout and stderr are terminals
+	Width        int  // columns of stdout; 0 when it is none
+}
+
+// App is everything the commands need from outside. main fills it in; tests replace parts of it.
+type App struct {
+	Build          Build
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Terminal       Terminal
+	Getenv         func(string) string
+	Getwd          func() (string, error)
+	// Signals starts delivery of interrupts; the function ends it.
+	Signals func() (<-chan os.Signal, func())
+
+	OpenStore func(dir string, o StoreOptions) (Store, error)
+	// Discover finds the nearest store upwards from a folder.
+	Discover func(start string) (dir string, ok bool)
+
+	Schemas   func() []*resource.Schema
+	OpenCloud func(ctx context.Context, c CloudConfig, types []string) (resource.Cloud, error)
+	Sim       func(c SimConfig) (Sim, error)
+
+	MachineID func() string
+	Owner     func() record.Owner
+	Alive     func(record.Owner) resource.Tri
+}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"reclaim/engine/deploy"
+	"reclaim/engine/record"
+	"reclaim/engine/resource"
+)
+
+func (s *session) holdCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "hold",
+		Short: "Show or clear the exclusive right to change a stack",
+		Args:  cobra.NoArgs,
+		RunE:  needsSub,
+	}
+	show := &cobra.Command{
+		Use:   "show [EXECUTION|STACK]",
+		Short: "Show who holds a stack, and whether that process lives",
+		Args:  cobra.MaximumNArgs(1),
+		RunE:  s.run(s.holdShow),
+	}
+	var force bool
+	remove := &cobra.Command{
+		Use:   "clear EXECUTION",
+		Short: "Remove the hold of a dead execution without recovering it",
+		Long: `Removes the hold of an execution whose process is dead. Records stay as they are: what is uncertain stays uncertain.
+recover STACK --take-hold EXECUTION is what goes on from a crash. A process that lives, or that this machine cannot see,
+may still be changing things: then the hold goes only with --force.`,
+		Args: cobra.ExactArgs(1),
+		RunE: s.run(func(ctx context.Context, args []string) error { return s.holdClear(ctx, args[0], force) }),
+	}
+	remove.Flags().BoolVar(&force, "force", false, "also when the process lives or cannot be seen from here")
+	c.AddCommand(show, remove)
+	return c
+}
+
+// holds returns the holds that a typed execution or stack means; all of them when nothing is typed.
+func holds(v record.View, typed string) ([]record.Hold, error) {
+	ids, err := v.Stacks()
+	if err != nil {
+		return nil, err
+	}
+	var out []record.Hold
+	for _, id := range ids {
+		h, held, err := v.Hold(id)
+		if err != nil {
+			return nil, err
+		}
+		if held && (typed == "" || h.Execution == typed || id.Matches(typed)) {
+			out = append(out, h)
+		}
+	}
+	return out, nil
+}
+
+func (s *session) holdShow(ctx context.Context, args []string) error {
+	st, err := s.openStore(false, false)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	typed := strings.Join(args, "")
+	return st.Read(ctx, func(v record.View) error {
+		list, err := holds(v, typed)
+		if err != nil {
+			return err
+		}
+		if typed != "" && len(list) == 0 {
+			return s.notHeld(v, typed)
+		}
+		out := []heldJSON{}
+		s.rep.text = ""
+		for _, h := range list {
+			hold := s.holdOf(h)
+			next := []string{s.recoverLine(stackArg(v, h.Stack), &h)}
+			out = append(out, heldJSON{Hold: holdJSON{h, hold.Alive}, Next: next})
+			s.rep.text += s.page().Held(*hold, next)
+		}
+		if len(list) == 0 {
+			s.rep.text = "No stack is held.\n"
+		}
+		s.rep.result = out
+		return nil
+	})
+}
+
+// notHeld answers for a stack without a hold, which is no error, and for a name that means nothing, which is.
+func (s *session) notHeld(v record.View, typed string) error {
+	id, err := findStack(v, typed)
+	if err != nil {
+		return fmt.Errorf("no hold of an execution or stack %s: it ended, or the name is wrong. Next: %s", typed, s.line("status"))
+	}
+	s.rep.stack, s.rep.result = id.String(), []heldJSON{}
+	s.rep.text = id.String() + " is not held.\n"
+	return nil
+}
+
+// clearedJSON is the result of `hold clear`: what was removed, as the final read shows.
+type clearedJSON struct {
+	Removed *holdJSON `json:"removed"`
+	Hold    *holdJSON `json:"hold"` // what holds the stack now
+}
+
+func (s *session) holdClear(ctx context.Context, execution string, force bool) error {
+	st, err := s.openStore(false, true)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	list, err := read(ctx, st, func(v record.View) ([]record.Hold, error) { return holds(v, "") })
+	if err != nil {
+		return err
+	}
+	for _, h := range list {
+		if h.Execution == execution {
+			return s.clear(ctx, st, h, force)
+		}
+	}
+	return fmt.Errorf("no hold of execution %s. Next: %s", execution, s.line("hold", "show"))
+}
+
+func (s *session) clear(ctx context.Context, st Store, h record.Hold, force bool) error {
+	alive := s.Alive(h.Owner)
+	s.rep.stack = h.Stack.String()
+	if alive != resource.No && !force {
+		return withExit(deploy.ExitHeld, fmt.Errorf("hold of %s is kept: its process (pid %d on %s) is %s, and may still be changing things. "+
+			"End it first; or, when you know that it is gone: %s", h.Execution, h.Owner.PID, h.Owner.Host, s.holdOf(h).Liveness(),
+			s.line("hold", "clear", h.Execution, "--force")))
+	}
+	clearErr := st.ClearHold(ctx, h.Stack, h.Execution)
+	now, err := read(ctx, st, func(v record.View) ([]record.Hold, error) { return holds(v, h.Stack.String()) })
+	if err != nil {
+		return err
+	}
+	res, removed := clearedJSON{}, clearErr == nil
+	for _, other := range now {
+		res.Hold = &holdJSON{other, s.Alive(other.Owner)}
+		removed = removed && other.Execution != h.Execution
+	}
+	if removed {
+		res.Removed = &holdJSON{h, alive}
+		s.rep.text = fmt.Sprintf("removed the hold of %s on %s (%s, pid %d on %s). Its records stay as they are.\nnext: %s\n", h.Execution,
+			h.Stack, h.Verb, h.Owner.PID, h.Owner.Host, s.line("recover", h.Stack.String()))
+	}
+	s.rep.result = res
+	if res.Hold != nil {
+		s.rep.problem(Problem{Exit: deploy.ExitHeld, Message: fmt.Sprintf("%s is still held, by execution %s", h.Stack, res.Hold.Execution)})
+	}
+	return clearErr
+}

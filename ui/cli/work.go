@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"reclaim/engine/plan"
+	"reclaim/engine/record"
+	"reclaim/engine/resource"
+	"reclaim/engine/template"
+	"reclaim/engine/value"
+)
+
+// stackName is what a stack may be called: it becomes part of names and tags of resources.
+var stackName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+
+// source is what the commands that read a template are told about it.
+type source struct {
+	stack      string
+	parameters []string
+	parallel   int
+}
+
+func (o *source) flags(f *pflag.FlagSet) {
+	f.StringVar(&o.stack, "stack", "", "name of the stack (default: the file's stem)")
+	f.StringArrayVar(&o.parameters, "parameters", nil, "NAME=VALUE … or file://FILE (a JSON object, or CloudFormation's list)")
+	f.IntVar(&o.parallel, "parallel", 0, fmt.Sprintf("resources at once (default %d)", plan.DefaultParallel))
+}
+
+// oneFile takes the template's path from the arguments, and the parameters that follow --parameters.
+func (o *source) oneFile(args []string) (file string, params map[string]string, err error) {
+	rest, given := splitParameters(args, o.parameters)
+	if len(rest) != 1 {
+		return "", nil, usage("want one template FILE, got %d arguments", len(rest))
+	}
+	params, err = readParameters(given)
+	return rest[0], params, err
+}
+
+// nameOf is the stack's name for a template.
+func (o *source) nameOf(file string) (string, error) {
+	name := o.stack
+	if name == "" {
+		base := filepath.Base(file)
+		name = strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	if !stackName.MatchString(name) {
+		return "", fmt.Errorf("stack name %q: use letters, digits, '.', '_' and '-'; name it with --stack", name)
+	}
+	return name, nil
+}
+
+// schemaOf finds types for templates.
+func (a *App) schemaOf() (lookup func(string) (*resource.Schema, bool), names []string) {
+	byType := map[string]*resource.Schema{}
+	for _, sc := range a.Schemas() {
+		byType[sc.Type] = sc
+		names = append(names, sc.Type)
+	}
+	return func(t string) (*resource.Schema, bool) { sc, ok := byType[t]; return sc, ok }, names
+}
+
+// isLocal reports whether every type lives on this machine.
+func (a *App) isLocal(types []string) bool {
+	lookup, _ := a.schemaOf()
+	return !slices.ContainsFunc(types, func(t string) bool {
+		sc, ok := lookup(t)
+		return !ok || !sc.Local
+	})
+}
+
+// binding is the template's binding for a stack; an empty scope leaves what depends on it unknown.
+func (a *App) binding(name string, sc resource.Scope, params map[string]string) template.Binding {
+	lookup, names := a.schemaOf()
+	return template.Binding{Stack: name, Scope: sc, Parameters: params, Schemas: lookup, Known: names}
+}
+
+// work is an open store, a verified cloud and one stack in it.
+type work struct {
+	store  Store
+	sealer value.Sealer
+	cloud  resource.Cloud
+	stack  record.StackID
+	graph  *template.Graph // nil without a template
+	word   string          // shortest text that means the stack
+}
+
+func (w *work) close() { w.store.Close() }
+
+// newWork starts work on an open store, which it closes when that fails.
+func newWork(st Store, id record.StackID, word string) (*work, error) {
+	sealer, err := st.Sealer()
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return &work{store: st, sealer: sealer, stack: id, word: word}, nil
+}
+
+// env is what making plans needs.
+func (w *work) env(parallel int) plan.Env {
+	return plan.Env{Store: w.store, Cloud: w.cloud, Sealer: w.sealer, Now: time.Now, Parallel: parallel}
+}
+
+// withTemplate reads and binds a template, opens (or, with create, makes) the store and the cloud, and verifies where calls go.
+// Problems of the template are found before anything is made or asked.
+func (s *session) withTemplate(ctx context.Context, file, name string, params map[string]string, create bool) (*work, error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	t, err := template.ParseFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := t.Bind(s.binding(name, resource.Scope{}, params)); err != nil {
+		return nil, err
+	}
+	st, err := s.openStore(create, true)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWork(st, record.StackID{Name: name}, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.place(ctx, w, t.Types()); err != nil {
+		w.close()
+		return nil, err
+	}
+	if w.graph, err = t.Bind(s.binding(name, w.stack.Scope, params)); err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// place decides the stack's scope and opens the cloud for the template's and the recorded types. A stack that has cloud
+// records stays where they are, even when its template names only local types now.
+func (s *session) place(ctx context.Context, w *work, types []string) error {
+	machine := s.MachineID()
+	recorded, clouds, err := recordedTypes(ctx, w.store, w.stack.Name)
+	if err != nil {
+		return err
+	}
+	all := slices.Concat(types, recorded)
+	if w.cloud, err = s.openCloud(ctx, machine, all); err != nil {
+		return err
+	}
+	if s.isLocal(types) && !clouds {
+		w.stack.Scope = resource.Scope{Partition: resource.LocalPartition, Account: machine}
+		return nil
+	}
+	if w.stack.Scope, err = w.cloud.Verify(ctx); err != nil {
+		return fmt.Errorf("verify the account and region that calls go to: %w", err)
+	}
+	return nil
+}
+
+func (s *session) openCloud(ctx context.Context, machine string, types []string) (resource.Cloud, error) {
+	slices.Sort(types)
+	c, err := s.OpenCloud(ctx, CloudConfig{Region: s.region, Profile: s.profile, Machine: machine}, slices.Compact(types))
+	if err != nil {
+		return nil, fmt.Errorf("open the cloud: %w", err)
+	}
+	return c, nil
+}
+
+// recordedTypes returns the types recorded for stacks of a name, and whether one of these stacks is in a cloud.
+func recordedTypes(ctx context.Context, st record.Store, name string) (types []string, clouds bool, err error) {
+	err = st.Read(ctx, func(v record.View) error {
+		types, clouds = nil, false
+		ids, err := v.Stacks()
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if id.Name != name {
+				continue
+			}
+			list, _, err := v.Records(id)
+			if err != nil {
+				return err
+			}
+			for i := range list {
+				types = append(types, list[i].Type)
+			}
+			clouds = clouds || len(list) > 0 && !id.Scope.IsLocal()
+		}
+		return nil
+	})
+	return types, clouds, err
+}
+
+// withRecords opens the store and the cloud of a stack that is only known from its records.
+func (s *session) withRecords(ctx context.Context, typed string) (*work, error) {
+	w, err := s.recordsOf(ctx, typed)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.reach(ctx, w); err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// errElsewhere says that the credentials lead to another place than the stack's (SAFETY S2).
+var errElsewhere = errors.New("the credentials lead elsewhere")
+
+// reach opens the cloud of a recorded stack and checks that it is the stack's.
+func (s *session) reach(ctx context.Context, w *work) error {
+	types, _, err := recordedTypes(ctx, w.store, w.stack.Name)
+	if err != nil {
+		return err
+	}
+	machine := s.MachineID()
+	if w.cloud, err = s.openCloud(ctx, machine, types); err != nil {
+		return err
+	}
+	sc := w.stack.Scope
+	if sc.IsLocal() {
+		if sc.Account != machine {
+			return fmt.Errorf("%w: stack %s is of another machine, this is %s", errElsewhere, w.stack, machine)
+		}
+		return nil
+	}
+	now, err := w.cloud.Verify(ctx)
+	if err != nil {
+		return fmt.Errorf("verify the account and region that calls go to: %w", err)
+	}
+	if now != sc {
+		return fmt.Errorf("%w: stack %s, calls go to %s. Next: choose with --profile, --region or AWS_ENDPOINT_URL", errElsewhere, w.stack, now)
+	}
+	return nil
+}
+
+// heldBy returns the hold of a stack, nil when there is none.
+func heldBy(ctx context.Context, st record.Store, id record.StackID) (*record.Hold, error) {
+	return read(ctx, st, func(v record.View) (*record.Hold, error) {
+		h, held, err := v.Hold(id)
+		if !held || err != nil {
+			return nil, err
+		}
+		return &h, nil
+	})
+}

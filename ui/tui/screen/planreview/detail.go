@@ -1,0 +1,151 @@
+package planreview
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"reclaim/engine/diff"
+	"reclaim/engine/plan"
+	"reclaim/engine/value"
+	"reclaim/ui/tui/screen"
+	"reclaim/ui/tui/screen/fields"
+	"reclaim/ui/tui/theme"
+	"reclaim/ui/tui/widget"
+)
+
+// brief is the item under the cursor in the few lines below the list: its fields in a table, and why.
+func (s *Screen) brief(f screen.Frame, height int) widget.Block {
+	it := s.current()
+	if it == nil {
+		return widget.Paragraph(theme.Dim, "These are as the template says. x unfolds them.", 1, f.Width)
+	}
+	word := strings.ToUpper(string(it.Action))
+	if it.Reason != "" {
+		word += ": " + string(it.Reason)
+	}
+	mark, role := look(it.Action)
+	left := " " + it.ID + "  " + cmp.Or(it.Physical, it.Name)
+	room := max(f.Width-widget.Width(word)-5, 8)
+	out := widget.Block{widget.L(widget.Cell(theme.Strong, left, room), widget.T(role, " "+mark+" "+word))}
+	why := s.why(it, f.Width)
+	if len(why) > 4 && height < 16 {
+		why = why[:4]
+	}
+	table := fields.Table(it.Fields, f.Width, s.unfolded)
+	if room := max(height-len(out)-len(why), 0); len(table) > room {
+		hidden := len(table) - room + 1
+		table = append(table[:max(room-1, 0):max(room-1, 0)], widget.L(widget.T(theme.Dim, fmt.Sprintf(" … %s; enter shows all", widget.Count(hidden, "more line")))))
+	}
+	out = append(out, table...)
+	return append(out, why...)
+}
+
+// why is the reason of the item in words, and what approving it needs.
+func (s *Screen) why(it *plan.Item, width int) widget.Block {
+	out := widget.Paragraph(theme.Plain, it.Detail, 1, width)
+	if len(it.Cause) > 0 {
+		out = append(out, widget.Paragraph(theme.Bad, fmt.Sprintf("replaced %s because of %s", it.Order, paths(it.Cause)), 1, width)...)
+	}
+	if len(it.MaybeReplace) > 0 {
+		out = append(out, widget.Paragraph(theme.Warn, "replacement is possible: "+paths(it.MaybeReplace)+" is not known yet", 1, width)...)
+	}
+	if fate := strings.TrimSpace(it.OldFate + " " + it.Loss); fate != "" {
+		out = append(out, widget.Paragraph(theme.Bad, fate, 1, width)...)
+	}
+	if special := specialGrants(it.Needs); special != "" {
+		out = append(out, widget.Paragraph(theme.Warn, "needs its own approval: "+special, 1, width)...)
+	}
+	if it.Finding != nil {
+		out = append(out, widget.Paragraph(theme.Info, "verdict: "+string(it.Finding.Verdict)+". "+it.Finding.Summary+" R steps through the evidence.", 1, width)...)
+	}
+	return out
+}
+
+func paths(list []value.Path) string {
+	var out []string
+	for _, p := range list {
+		out = append(out, string(p))
+	}
+	return strings.Join(out, ", ")
+}
+
+// pane is the item under the cursor with everything that is known of it, scrolled.
+func (s *Screen) pane(f screen.Frame, width, height int) widget.Block {
+	it := s.current()
+	if it == nil {
+		return widget.Paragraph(theme.Dim, "These are as the template says. x unfolds them.", 1, width).Head(height)
+	}
+	view, _, below := s.scroll.Window(s.full(it, f, width), height)
+	out := append(widget.Block(nil), view...)
+	if below > 0 && len(out) > 0 {
+		what := "; enter reads on"
+		if s.inFields {
+			what = "; ↓ reads on"
+		}
+		out[len(out)-1] = widget.L(widget.T(theme.Dim, " … "+widget.Count(below+1, "more line")+what))
+	}
+	return out.Head(height)
+}
+
+func (s *Screen) full(it *plan.Item, f screen.Frame, width int) widget.Block {
+	mark, role := look(it.Action)
+	word := mark + " " + string(it.Action)
+	left := " " + it.ID + "   " + it.Type
+	out := widget.Block{
+		widget.L(widget.Cell(theme.Strong, left, max(width-widget.Width(word)-2, 8)), widget.T(role, " "+word)),
+		widget.L(widget.Cell(theme.Plain, " "+cmp.Or(it.Physical, it.Name, "no name yet"), max(width-16, 8)), widget.T(theme.Dim, " "+readWord(it, f.Now))),
+	}
+	if it.Reason != "" {
+		out = append(out, widget.L(widget.T(theme.Bad, " BLOCKED: "+string(it.Reason))))
+	}
+	if len(it.Fields) > 0 {
+		out = append(out, widget.L(widget.T(theme.Dim, fmt.Sprintf(" %d differ · %d match · %d unverified · %d unknown", fields.Count(it.Fields, diff.Differs),
+			fields.Count(it.Fields, diff.Match), fields.Count(it.Fields, diff.Unverified), fields.Count(it.Fields, diff.Unknown)))))
+	}
+	if len(it.Calls) > 0 {
+		out = append(out, widget.Paragraph(theme.Plain, "calls: "+strings.Join(it.Calls, ", "), 1, width)...)
+	}
+	if len(it.DependsOn) > 0 {
+		out = append(out, widget.Paragraph(theme.Dim, "waits for: "+strings.Join(it.DependsOn, ", "), 1, width)...)
+	}
+	out = append(out, widget.Line{})
+	out = append(out, s.why(it, width)...)
+	out = append(out, widget.Line{})
+	if sections := fields.Sections(it.Fields, width, s.unfolded); len(sections) > 0 {
+		out = append(append(out, sections...), widget.Line{})
+	}
+	out = append(out, params(it, width)...)
+	return append(out, noReplacement(it, width)...)
+}
+
+func readWord(it *plan.Item, now time.Time) string {
+	if it.ReadAt.IsZero() {
+		return "not read"
+	}
+	return "read " + screen.Age(now, it.ReadAt)
+}
+
+// params lists what a create would send, where there is nothing to compare it with.
+func params(it *plan.Item, width int) widget.Block {
+	if len(it.Fields) > 0 || len(it.Desired) == 0 {
+		return nil
+	}
+	out := widget.Block{widget.L(widget.T(theme.Good, " TO BE SENT"))}
+	name := max(width*36/100, 8)
+	for _, k := range it.Desired.Keys() {
+		out = append(out, widget.L(widget.T(theme.Plain, "   "), widget.CellTail(theme.Plain, k, name), widget.T(theme.Plain, " "),
+			widget.T(theme.Strong, fields.Text(it.Desired[k]))))
+	}
+	return append(out, widget.Line{})
+}
+
+// noReplacement says why nothing here can destroy the object, where that is so.
+func noReplacement(it *plan.Item, width int) widget.Block {
+	if !slices.Contains([]plan.Action{plan.Update, plan.Reclaim, plan.Noop}, it.Action) || len(it.Cause)+len(it.MaybeReplace) > 0 {
+		return nil
+	}
+	return widget.Paragraph(theme.Dim, "Nothing here can force a replacement: no immutable field was returned, valid and different.", 1, width)
+}

@@ -1,0 +1,59 @@
+package screen_test
+
+import (
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"reclaim/ui/text/clean"
+	"reclaim/ui/tui/screen"
+)
+
+func TestAgeIsNeverNegative(t *testing.T) {
+	now := time.Date(2026, 3, 1, 14, 0, 0, 0, time.UTC)
+	for why, c := range map[string]struct {
+		at   time.Time
+		want string
+	}{
+		"a read that never was":                  {time.Time{}, "never"},
+		"a service whose clock is ahead of ours": {now.Add(3 * time.Second), "just now"},
+		"seconds":                                {now.Add(-38 * time.Second), "38s ago"},
+		"minutes":                                {now.Add(-12 * time.Minute), "12m ago"},
+		"hours, also of yesterday":               {now.Add(-26 * time.Hour), "26h ago"},
+		"days":                                   {now.Add(-73 * time.Hour), "3d ago"},
+	} {
+		if got := screen.Age(now, c.at); got != c.want {
+			t.Errorf("%s: got %q, want %q", why, got, c.want)
+		}
+	}
+}
+
+// A copied command must mean what it says, whatever the names in it are.
+func TestShellWordsComeBackAsTheyWere(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("skipped: needs bash")
+	}
+	for _, word := range []string{"orders-prod", "a b", "it's", "$(reboot)", "`id`", "", "a\x1b[31m", "role\u202egpj", "größe", "a\nb", `\x41`} {
+		line := screen.Shell("printf", "%s", word)
+		if d := cmp.Diff(line, clean.Clean(line)); d != "" {
+			t.Errorf("%q: the line holds control characters: %s", word, d)
+		}
+		out, err := exec.Command(bash, "-c", line).Output()
+		if err != nil || string(out) != word {
+			t.Errorf("%s: got %q, %v; want %q", line, out, err, word)
+		}
+	}
+}
+
+func TestShellNeverHoldsControls(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		word := string(rapid.SliceOf(rapid.Byte()).Draw(t, "word"))
+		if line := screen.Shell("reclaim", word); clean.Clean(line) != line {
+			t.Fatalf("%q", line)
+		}
+	})
+}
