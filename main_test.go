@@ -63,7 +63,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // json FILE PATH=VALUE … wants exactly one JSON value in the file, and in it a value at each path (a.b.0.c), which are
-// compared as text; PATH=* wants it to be there, PATH# the length of a list.
+// compared as text; PATH=* wants it to be there, PATH@ is the length of a list.
 func jsonHolds(ts *testscript.TestScript, neg bool, args []string) {
 	dec := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
 	var doc any
@@ -81,7 +81,7 @@ func jsonHolds(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func at(doc any, path string) (string, bool) {
-	path, length := strings.CutSuffix(path, "#")
+	path, length := strings.CutSuffix(path, "@")
 	for step := range strings.SplitSeq(path, ".") {
 		switch d := doc.(type) {
 		case map[string]any:

@@ -154,7 +154,7 @@ func (c *committer) session(group []*job) (rest []*job) {
 			return nil
 		}
 		group, _ = c.take()
-		if live.old() {
+		if live.mustLeave() {
 			break
 		}
 	}

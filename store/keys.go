@@ -54,6 +54,9 @@ func splitKey(key string) (s record.StackID, rest string, err error) {
 	}
 	s = record.StackID{Name: parts[0], Scope: resource.Scope{Partition: parts[1], Account: parts[2], Region: parts[3],
 		Endpoint: parts[4]}}
+	if !strings.HasPrefix(key, stackKey(s)) {
+		return s, "", errors.New("the key names no stack")
+	}
 	return s, parts[5], nil
 }
 

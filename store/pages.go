@@ -71,7 +71,7 @@ func newestMeta(f io.ReaderAt) (meta, error) {
 }
 
 // checkPages reports whether every page that can be reached from m lies inside data, is what it says it is, is
-// reached once, and holds its elements. bbolt itself trusts its pages and would crash or loop.
+// reached once, and holds its elements in order. bbolt itself trusts its pages and would crash, loop, or miss keys.
 func checkPages(data []byte, m meta) error {
 	if m.high < 2 || m.high > uint64(len(data))/pageSize {
 		return fmt.Errorf("it is %d bytes long and should be at least %d", len(data), m.high*pageSize)
@@ -87,6 +87,23 @@ func checkPages(data []byte, m meta) error {
 type walker struct {
 	data []byte
 	seen []bool
+	keys order // of the tree that is walked
+}
+
+// order checks that keys ascend over a whole tree: those of leaves strictly, and each branch's key between the leaves
+// before it and the first leaf below it.
+type order struct {
+	last []byte
+	leaf bool // last was a leaf's
+}
+
+func (o *order) next(key []byte, leaf bool) bool {
+	c := bytes.Compare(key, o.last)
+	if o.last != nil && (c < 0 || c == 0 && o.leaf) {
+		return false
+	}
+	o.last, o.leaf = key, leaf
+	return true
 }
 
 // extent returns the bytes of page id with its overflow and marks them as seen.
@@ -122,10 +139,13 @@ func (w *walker) tree(id uint64, top bool) error {
 		case !top:
 			return errors.New("a bucket inside a bucket")
 		default:
+			outer := w.keys
+			defer func() { w.keys = outer }()
+			w.keys = order{}
 			return w.bucket(value)
 		}
 	}
-	if err := elements(p, visit); err != nil {
+	if err := elements(p, &w.keys, visit); err != nil {
 		return fmt.Errorf("page %d: %w", id, err)
 	}
 	return nil
@@ -139,7 +159,7 @@ func (w *walker) bucket(value []byte) error {
 	if root := native.Uint64(value); root != 0 {
 		return w.tree(root, false)
 	}
-	return elements(value[16:], func(flags uint32, _ []byte, child uint64) error {
+	return elements(value[16:], &w.keys, func(flags uint32, _ []byte, child uint64) error {
 		if child != 0 || flags&elemBucket != 0 {
 			return errors.New("an inline bucket with pages")
 		}
@@ -148,7 +168,7 @@ func (w *walker) bucket(value []byte) error {
 }
 
 // elements calls visit for each element of a branch page (child) or leaf page (flags and value).
-func elements(p []byte, visit func(flags uint32, value []byte, child uint64) error) error {
+func elements(p []byte, keys *order, visit func(flags uint32, value []byte, child uint64) error) error {
 	if len(p) < headerSize {
 		return errors.New("it is cut off")
 	}
@@ -157,7 +177,6 @@ func elements(p []byte, visit func(flags uint32, value []byte, child uint64) err
 		headerSize+count*elemSize > uint64(len(p)) {
 		return errors.New("wrong header")
 	}
-	var last []byte
 	for i := range count {
 		at := headerSize + i*elemSize
 		e := p[at:]
@@ -175,11 +194,9 @@ func elements(p []byte, visit func(flags uint32, value []byte, child uint64) err
 		if at+pos+ksize+vsize > uint64(len(p)) {
 			return fmt.Errorf("element %d is outside the page", i)
 		}
-		key := e[pos : pos+ksize]
-		if i > 0 && bytes.Compare(last, key) >= 0 {
+		if !keys.next(e[pos:pos+ksize], flags == flagLeaf) {
 			return fmt.Errorf("element %d is out of order", i)
 		}
-		last = key
 		if err := visit(kind, e[pos+ksize:pos+ksize+vsize], child); err != nil {
 			return err
 		}

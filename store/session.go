@@ -29,6 +29,9 @@ const (
 // in this process. It costs no memory.
 const reserved = 1 << 28
 
+// growBy is how much the file grows at a time, in bytes; each growth costs a sync.
+const growBy = 4 << 20
+
 // session is this process's own handle on the file: locked while somebody is in it, kept open in between.
 type session struct {
 	dir, path string
@@ -53,11 +56,11 @@ func newSession(dir string, wait time.Duration) *session {
 	return s
 }
 
-// enter locks the file, or joins those who have it locked unless they have had it for maxLocked. leave must follow.
+// enter locks the file, or joins those who have it locked unless they must leave. leave must follow.
 func (s *session) enter() (*bolt.DB, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.in > 0 && time.Since(s.since) > maxLocked {
+	for s.in > 0 && s.over() {
 		s.left.Wait()
 	}
 	if s.in == 0 {
@@ -93,11 +96,14 @@ func (s *session) breakOff() {
 	s.broken = true
 }
 
-func (s *session) old() bool {
+// mustLeave reports whether those who are in it must unlock the file before they go on.
+func (s *session) mustLeave() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return time.Since(s.since) > maxLocked
+	return s.over()
 }
+
+func (s *session) over() bool { return time.Since(s.since) > maxLocked || !s.inPlace(s.file) }
 
 // read runs f on the open handle.
 func (s *session) read(ctx context.Context, f func(*view) error) error {
@@ -202,6 +208,7 @@ func (s *session) bolt(f *os.File) (err error) {
 		f.Close()
 		return damaged(s.path, err)
 	}
+	db.AllocSize = growBy
 	s.db, s.file = db, f
 	return nil
 }

@@ -139,13 +139,11 @@ func (v *view) Stacks() ([]record.StackID, error) {
 			more = false
 			err := v.scan(bucket, "", from, func(key string, _ []byte) error {
 				more = true
-				s, _, err := splitKey(key)
-				if err != nil {
-					from = key + "\x00" // a key that is none: Records and Check speak of it
-					return errStop
+				from = key + "\x00" // a key that names no stack is passed over: Check speaks of it
+				if s, rest, err := splitKey(key); err == nil {
+					seen[s] = true
+					from = max(from, strings.TrimSuffix(key, rest)+"\xff") // past all keys of the stack
 				}
-				seen[s] = true
-				from = stackKey(s) + "\xff"
 				return errStop
 			})
 			if err != nil {

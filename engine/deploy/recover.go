@@ -48,7 +48,7 @@ type salvage struct {
 }
 
 func (c *salvage) run(ctx context.Context) Outcome {
-	c.watchDrain(ctx)
+	defer c.watchDrain(ctx)()
 	records := c.journal.uncertain()
 	slices.SortFunc(records, func(a, b record.Record) int { return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.ID, b.ID)) })
 	began := event.Began{Stack: c.stack, Verb: "recover", Owner: c.hold.Owner, Epoch: c.hold.Epoch, Waits: c.waits(records)}

@@ -99,7 +99,7 @@ type deployment struct {
 }
 
 func (d *deployment) run(ctx context.Context) Outcome {
-	d.watchDrain(ctx)
+	defer d.watchDrain(ctx)()
 	d.began()
 	nodes := d.nodes()
 	work := map[string]func(context.Context){}
@@ -112,18 +112,20 @@ func (d *deployment) run(ctx context.Context) Outcome {
 	return d.finish(ctx, d.items, d.outputs())
 }
 
-func (s *shared) watchDrain(ctx context.Context) {
-	context.AfterFunc(ctx, func() { s.halt.drain("interrupted") })
-	if s.env.Drain == nil {
-		return
-	}
-	go func() {
+// watchDrain drains the run when it is asked to end, until stop is called.
+func (s *shared) watchDrain(ctx context.Context) (stop func()) {
+	over := make(chan struct{})
+	var watcher sync.WaitGroup
+	watcher.Go(func() {
 		select {
-		case <-s.env.Drain:
+		case <-s.env.Drain: // a nil channel never is ready
 			s.halt.drain("interrupted")
 		case <-ctx.Done():
+			s.halt.drain("interrupted")
+		case <-over:
 		}
-	}()
+	})
+	return func() { close(over); watcher.Wait() }
 }
 
 func (d *deployment) began() {
@@ -297,8 +299,7 @@ func (d *deployment) task(it *plan.Item) (*task, error) {
 	if it.Action == plan.Replace {
 		t.newName = it.Name
 	}
-	removal := it.Action == plan.Delete || it.Action == plan.Retain
-	if d.req.Graph == nil || d.req.Graph.Resource(it.ID) == nil || removal {
+	if it.Removal {
 		t.gen = it.Gen
 		return t, nil
 	}
@@ -322,14 +323,12 @@ func (d *deployment) source(it *plan.Item) *source {
 
 // old removes the generation that a replacement of this run retired, as its policy says.
 func (d *deployment) old(ctx context.Context, it *plan.Item) {
+	next := d.journal.current(it.ID)
 	var old *record.Record
 	for gen := it.Gen - 1; gen > 0 && old == nil; gen-- {
-		if r := d.journal.generation(it.ID, gen); r != nil && r.Status == record.Retired {
-			old = r
-		}
+		old = d.journal.generation(it.ID, gen)
 	}
-	next := d.journal.current(it.ID)
-	if old == nil || next == nil {
+	if old == nil || next == nil || next.Gen == old.Gen {
 		return
 	}
 	p, ok := d.env.Cloud.Provider(old.Type)

@@ -245,8 +245,8 @@ func (t *task) settleVerdict(ctx context.Context, s *plan.Subject, it *plan.Item
 // decided carries an operator's decision into the item. A decision whose facts or revision moved is void (S17).
 func (t *task) decided(ctx context.Context, s *plan.Subject, it *plan.Item, d *record.Decision) ending {
 	f := s.Finding
-	if d.Rev != f.Rev || d.Facts != f.Facts {
-		return ending{event.Stale, fmt.Sprintf("the decision %q is void: it was made on revision %d and other facts; now: %s", d.Choice, d.Rev, f.Summary)}
+	if d.Rev != f.Rev || d.Facts != f.Facts || d.Verdict != string(f.Verdict) {
+		return ending{event.Stale, fmt.Sprintf("the decision %q is void: it was made on the verdict %q of revision %d; now: %s", d.Choice, d.Verdict, d.Rev, f.Summary)}
 	}
 	if _, ok := f.Option(d.Choice, d.Physical); !ok {
 		return ending{event.Blocked, fmt.Sprintf("%q is not offered for the verdict %q", d.Choice, f.Verdict)}

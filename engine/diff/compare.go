@@ -25,7 +25,7 @@ func Compare(in Input) Result {
 	read := in.Schema.Conceal(obs.Params, in.Desired, in.Recorded, in.Sending)
 	w := &walker{compare: comparer{sealer: in.Sealer, sub: true}, gaps: obs.Gaps}
 	for i := range in.Schema.Params {
-		f := &in.Schema.Params[i]
+		f := param(in.Schema, i)
 		w.visit(place{path: value.Path("").Child(f.Name), f: f, immutable: f.Mode == resource.Immutable || f.Mode == resource.KeyParam,
 			d: in.Desired[f.Name], r: in.Recorded[f.Name], s: in.Sending[f.Name], o: read[f.Name]})
 	}
@@ -36,6 +36,18 @@ func Compare(in Input) Result {
 	}
 	slices.SortStableFunc(w.fields, func(a, b Field) int { return cmp.Compare(order(a), order(b)) })
 	return Result{Fields: w.fields, Invalid: slices.ContainsFunc(w.fields, func(f Field) bool { return f.Verdict == Invalid })}
+}
+
+// param returns the i-th param. A part of a key that the service compares without case is not different in another
+// case.
+func param(s *resource.Schema, i int) *resource.Field {
+	f := &s.Params[i]
+	if s.FoldKey && f.Mode == resource.KeyParam && f.Equal == resource.Exact {
+		c := *f
+		c.Equal = resource.FoldCase
+		return &c
+	}
+	return f
 }
 
 // order puts config's own before what the cloud filled in.

@@ -12,7 +12,7 @@ var tagList = resource.Field{Name: "Tags", Type: resource.TList, ItemKey: "Key",
 		{Name: "Key", Type: resource.TString}, {Name: "Value", Type: resource.TString}}}}
 
 // role has the shape of an IAM role.
-var role = &resource.Schema{Type: "Test::Role", Identity: resource.Named, Key: []string{"RoleName"},
+var role = &resource.Schema{Type: "Test::Role", Identity: resource.Named, Key: []string{"RoleName"}, FoldKey: true,
 	Tags: resource.TagList, TagParam: "Tags", Params: []resource.Field{
 		{Name: "RoleName", Type: resource.TString, Mode: resource.KeyParam},
 		{Name: "Path", Type: resource.TString, Mode: resource.Immutable, Default: value.Of("/"), Pattern: `/|/.+/`},

@@ -54,7 +54,7 @@ func NeedsVerdict(r *record.Record, s *resource.Schema) bool {
 // Decide says what is to be done about one resource, and why.
 func Decide(s Subject) Item {
 	it := Item{
-		ID: s.ID, Type: s.Provider.Schema().Type, Gen: s.LastGen + 1, DependsOn: s.DependsOn, Name: s.Name,
+		ID: s.ID, Type: s.Provider.Schema().Type, Gen: s.LastGen + 1, DependsOn: s.DependsOn, Name: s.Name, Removal: !s.Wanted,
 		Desired: s.Sealer.SealMap(s.Desired), ReadAt: s.Look.At,
 		PolicyDelete: s.Policies[0], PolicyReplace: s.Policies[1],
 	}
@@ -423,7 +423,7 @@ func (s Subject) removal(it *Item) {
 	}
 	r, obs := s.Record, s.Look.Obs
 	policy := r.DeletionPolicy
-	if r.Status == record.Retired {
+	if s.replaced() {
 		policy = r.UpdateReplacePolicy
 	}
 	switch {
@@ -448,6 +448,11 @@ func (s Subject) removal(it *Item) {
 	}
 }
 
+// replaced reports whether a later generation took the record's place.
+func (s Subject) replaced() bool {
+	return s.Record.Status == record.Retired || s.LastGen > s.Record.Gen
+}
+
 // edited names what differs from the recorded params on an object without identity, which is all there is to tell it by
 // (S20). An unfinished update counts with what it was sending.
 func (s Subject) edited(obs *resource.Observation) string {
@@ -469,7 +474,7 @@ func (s Subject) edited(obs *resource.Observation) string {
 func (s Subject) planDelete(it *Item, obs *resource.Observation) {
 	it.Action, it.Needs = Delete, []Grant{GrantDelete}
 	it.Detail = "deleted"
-	if s.Record.Status == record.Retired {
+	if s.replaced() {
 		it.Detail = fmt.Sprintf("generation %d, replaced; deleted", s.Record.Gen)
 	}
 	calls, err := s.Provider.Unmake(s.DeleteOf(obs, false), obs)

@@ -83,6 +83,8 @@ type Item struct {
 	Reason   Reason `json:"reason,omitempty"` // when blocked
 	Detail   string `json:"detail"`           // why, in one line, and what to do next
 	Physical string `json:"physical,omitempty"`
+	// Removal: no template names it any more, or a later generation took its place.
+	Removal bool `json:"removal,omitempty"`
 
 	Name    string        `json:"name,omitempty"` // generated and proposed
 	Key     resource.Key  `json:"key,omitempty"`

@@ -418,12 +418,12 @@ func trim(it *Item) {
 	it.Fields = slices.DeleteFunc(it.Fields, func(f diff.Field) bool { return f.Verdict == diff.Match || f.Folded })
 }
 
-// unwanted returns the records that no template resource stands for: removed ones and retired generations.
+// unwanted returns the records that no template resource stands for: removed ones and replaced generations.
 func (m *maker) unwanted() []*record.Record {
 	var out []*record.Record
 	for i := range m.state.Records {
 		r := &m.state.Records[i]
-		if m.graph.Resource(r.ID) == nil || r.Status == record.Retired {
+		if m.graph.Resource(r.ID) == nil || m.index.Current(r.ID) != r {
 			out = append(out, r)
 		}
 	}
@@ -453,7 +453,7 @@ func (m *maker) removals(ctx context.Context, records []*record.Record) []Item {
 }
 
 func (m *maker) remove(ctx context.Context, r *record.Record) (*Item, error) {
-	it := Item{ID: r.ID, Type: r.Type, Gen: r.Gen, Rev: r.Rev, Status: r.Status, Physical: r.Physical, DependsOn: m.dependents(r)}
+	it := Item{ID: r.ID, Type: r.Type, Gen: r.Gen, Rev: r.Rev, Status: r.Status, Physical: r.Physical, Removal: true, DependsOn: m.dependents(r)}
 	p, ok := m.env.Cloud.Provider(r.Type)
 	if !ok {
 		it.block(Unsupported, "type %s is not supported by this version", r.Type)

@@ -79,7 +79,7 @@ func evidence(t testing.TB, s *resource.Schema, changes ...func(*Evidence)) Evid
 	return e
 }
 
-// object is what a read of the class returned; made half a minute after the intent, equal to what was sent.
+// candidate is what a read of the class returned; made half a minute after the intent, equal to what was sent.
 func candidate(s *resource.Schema, id string, changes ...func(*resource.Candidate)) resource.Candidate {
 	c := resource.Candidate{Observation: resource.Observation{Params: params(), Identity: resource.Identity{UniqueID: id},
 		CreatedAt: t0.Add(30 * time.Second), ServedAt: hourLater, Owner: resource.Tags{}, Ready: true,
@@ -115,10 +115,6 @@ var (
 )
 
 // Changes to evidence.
-func found(c ...resource.Candidate) func(*Evidence) {
-	return func(e *Evidence) { e.Candidates = append(e.Candidates, c...) }
-}
-
 func one(changes ...func(*resource.Candidate)) func(*Evidence) {
 	return func(e *Evidence) { e.Candidates = append(e.Candidates, candidate(e.Schema, "X1", changes...)) }
 }

@@ -29,9 +29,7 @@ type binder struct {
 }
 
 func (b *binder) fail(n *node, hint, format string, args ...any) {
-	p := parser{path: b.path}
-	p.fail(n, hint, format, args...)
-	b.problems = append(b.problems, p.problems...)
+	b.evaluation().fail(n, hint, format, args...)
 }
 
 // Bind makes the graph of one stack. Nothing outside is asked: it works without credentials and network. The error is

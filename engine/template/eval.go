@@ -33,9 +33,9 @@ var (
 )
 
 func (e *evaluation) fail(n *node, hint, format string, args ...any) {
-	p := parser{path: e.path}
+	p := parser{path: e.path, problems: *e.problems}
 	p.fail(n, hint, format, args...)
-	*e.problems = append(*e.problems, p.problems...)
+	*e.problems = p.problems
 }
 
 // bad records a problem and gives the value that stands for it.

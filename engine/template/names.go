@@ -20,6 +20,9 @@ func keys[V any](m map[string]V) []string { return slices.Collect(maps.Keys(m)) 
 func (p *parser) resolveNames(t *Template) {
 	t.refs = p.refs
 	for _, n := range p.refs {
+		if p.problems.full() {
+			return
+		}
 		switch n.op {
 		case opRef:
 			p.checkRef(t, n)

@@ -47,10 +47,21 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// maxProblems is how many problems are collected; a broken file can have millions.
+const maxProblems = 1000
+
+// full reports whether there is no point in collecting more.
+func (ps Problems) full() bool { return len(ps) >= maxProblems }
+
 // sorted returns the problems in the order of the file without repeats, nil when there are none.
 func (ps Problems) sorted() error {
 	if len(ps) == 0 {
 		return nil
+	}
+	if ps.full() {
+		last := ps[len(ps)-1]
+		last.Text, last.Hint = "more problems follow and are not listed", "Correct these first"
+		ps = append(ps[:maxProblems-1:maxProblems-1], last)
 	}
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
@@ -100,11 +111,14 @@ func did(name string, names []string) string {
 	return ""
 }
 
+// maxCompared is how many names are compared with one that is unknown: comparing takes time.
+const maxCompared = 2000
+
 // nearest returns the known name at most three edits, and a third of its length, from what was written, ignoring case;
 // "" when none is.
 func nearest(name string, names []string) string {
 	best, found := min(len(name)/3, 3), ""
-	if len(name) > 255 {
+	if len(name) > 255 || len(names) > maxCompared {
 		return ""
 	}
 	for _, n := range slices.Sorted(slices.Values(names)) {

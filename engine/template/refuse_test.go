@@ -1,7 +1,9 @@
 package template
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -231,7 +233,7 @@ func TestMessagesNeverCarryControlCharacters(t *testing.T) {
 
 func TestParseFile(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := ParseFile(filepath.Join(dir, "none.yaml")); !os.IsNotExist(unwrap(err)) {
+	if _, err := ParseFile(filepath.Join(dir, "none.yaml")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
 	big := filepath.Join(dir, "big.yaml")
@@ -246,13 +248,10 @@ func TestParseFile(t *testing.T) {
 	}
 }
 
-func unwrap(err error) error {
-	for {
-		u, ok := err.(interface{ Unwrap() error })
-		if !ok || strings.HasPrefix(fmt.Sprintf("%T", err), "*fs.PathError") {
-			return err
-		}
-		err = u.Unwrap()
+func TestABrokenFileIsReportedInReasonableLength(t *testing.T) {
+	ps := problems(t, "Resources: {A: {Type: Test::Any, Properties: {List: ["+strings.Repeat("~,", 200_000)+"]}}}\n")
+	if len(ps) != maxProblems || !strings.Contains(ps[len(ps)-1].Text, "more problems follow") {
+		t.Errorf("%d problems, last %v", len(ps), ps[len(ps)-1])
 	}
 }
 

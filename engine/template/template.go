@@ -5,6 +5,11 @@
 //
 // Parse reads a file by itself and knows no types; Bind adds parameters, scope and schemas; Resolve gives one
 // resource's params from the facts known at that moment. All three work offline.
+//
+// Where CloudFormation offers more, the choice is: AWS::StackId, AWS::NotificationARNs and an output's Export are refused,
+// since there is no service that would hold the stack; a Number parameter gives text, as in CloudFormation, and takes its
+// schema's type when it is used; YAML's true and false are the only booleans, and numbers, dates and octal modes stay as
+// written; aliases are copied within bounds, merge keys are refused.
 package template
 
 import (

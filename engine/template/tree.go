@@ -100,7 +100,7 @@ func (n *node) plainPath() value.Path {
 func (n *node) what() string {
 	switch {
 	case n.tag != "":
-		return n.tag
+		return printable(n.tag)
 	case n.op == opList:
 		return "a list"
 	case n.op == opObject:
@@ -133,12 +133,15 @@ type parser struct {
 
 // fail records a problem at n.
 func (p *parser) fail(n *node, hint, format string, args ...any) {
+	if p.problems.full() {
+		return
+	}
 	p.failAt(int(n.line), int(n.col), n.where(), hint, fmt.Sprintf(format, args...))
 }
 
 // failKey records a problem at the key of n.
 func (p *parser) failKey(n *node, hint, format string, args ...any) {
-	p.failAt(int(n.keyLine), int(n.keyCol), n.where(), hint, fmt.Sprintf(format, args...))
+	p.fail(n.atKey(), hint, format, args...)
 }
 
 func (p *parser) failAt(line, col int, where, hint, text string) {

@@ -97,7 +97,9 @@ func roleBehaviours() []behaviour {
 			return err
 		})},
 		{claim: "a role of the same name in other case and path exists", refuse: exists, do: onRole(func(k clients, role *string) error {
-			_, err := k.role(func(in *iam.CreateRoleInput) { in.RoleName, in.Path = aws.String(strings.ToUpper(*role)), aws.String("/x/") })
+			_, err := k.role(func(in *iam.CreateRoleInput) {
+				in.RoleName, in.Path = aws.String(strings.ToUpper(*role)), aws.String("/x/")
+			})
 			return err
 		})},
 		{claim: "a role is not found under another case", refuse: noEntity, do: onRole(func(k clients, role *string) error {

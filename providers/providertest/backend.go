@@ -115,3 +115,13 @@ func (b *Backend) Break() func(op, kind string) {
 	}
 	return func(op, kind string) { b.Sim.AddFault(awssim.Fault{Operation: op, Kind: awssim.FaultKind(kind)}) }
 }
+
+// InRegion opens another session to the same backend, in another region.
+func (b *Backend) InRegion(t *testing.T, region string) *session.Session {
+	t.Helper()
+	s, err := session.Open(t.Context(), session.Config{Region: region})
+	if err != nil {
+		t.Fatalf("open session: %v", err)
+	}
+	return s
+}

@@ -96,9 +96,17 @@ func (c *Case) sample(t *testing.T) (n int, params value.Map) {
 // create makes a new object, half made: with only what its create carries.
 func (c *Case) create(t *testing.T) object {
 	t.Helper()
+	return c.createTagged(t, nil)
+}
+
+// createTagged is create with ownership tags that differ.
+func (c *Case) createTagged(t *testing.T, differ resource.Tags) object {
+	t.Helper()
 	n, params := c.sample(t)
+	owned := c.owned(n)
+	maps.Copy(owned, differ)
 	key := c.keyOf(params)
-	made, err := c.Provider.Create(t.Context(), resource.Create{Key: key, Params: params, Tags: c.owned(n)})
+	made, err := c.Provider.Create(t.Context(), resource.Create{Key: key, Params: params, Tags: owned})
 	if err != nil {
 		t.Fatalf("create: %v", err)
 	}

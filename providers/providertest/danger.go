@@ -107,42 +107,42 @@ func findOverPages(t *testing.T, c *Case) {
 		}
 		return
 	}
+	crowd := resource.Tags{resource.TagResource: "Crowd"}
 	var last object
 	for range c.Page + 2 {
-		last = c.create(t)
+		last = c.createTagged(t, crowd)
 	}
-	n := last.n
-	byNonce, err := finder.Find(t.Context(), resource.Query{Nonce: nonce(n)})
+	byNonce, err := finder.Find(t.Context(), resource.Query{Nonce: nonce(last.n)})
 	if err != nil {
 		t.Fatalf("find by nonce: %v", err)
 	}
-	if len(byNonce) != 1 || !byNonce[0].Key.Equal(last.key) || !byNonce[0].ByNonce {
-		t.Errorf("found %d by nonce, want only %v", len(byNonce), last.key)
+	if len(byNonce) != 1 || !byNonce[0].Key.Equal(last.key) || !byNonce[0].ByNonce || byNonce[0].ByTags {
+		t.Fatalf("found %d by nonce, want only %v", len(byNonce), last.key)
 	}
-	byTags, err := finder.Find(t.Context(), resource.Query{Stack: tags(n)[resource.TagStack], Resource: tags(n)[resource.TagResource]})
+	byTags, err := finder.Find(t.Context(), resource.Query{Stack: tags(last.n)[resource.TagStack], Resource: "Crowd"})
 	if err != nil {
 		t.Fatalf("find by tags: %v", err)
 	}
-	if len(byTags) != 1 || !byTags[0].Key.Equal(last.key) || !byTags[0].ByTags || byTags[0].ByNonce {
-		t.Errorf("found %d by tags, want only %v", len(byTags), last.key)
+	if len(byTags) != c.Page+2 {
+		t.Errorf("found %d by tags, want %d: a page and two more", len(byTags), c.Page+2)
+	}
+	for _, found := range byTags {
+		if !found.ByTags || found.ByNonce || found.Identity.IsZero() || found.Owner == nil || !found.Params[c.Provider.Schema().TagParam].IsSet() {
+			t.Errorf("candidate %v is not a whole look, found by its tags", found.Key)
+		}
 	}
 	if none, err := finder.Find(t.Context(), resource.Query{Nonce: "nobody's"}); err != nil || len(none) > 0 {
 		t.Errorf("found %d by nobody's nonce, %v; want none", len(none), err)
-	}
-	for i := range byNonce {
-		if !same(c.Provider.Schema().Param(c.Provider.Schema().TagParam), byNonce[0].Params[c.Provider.Schema().TagParam], last.params[c.Provider.Schema().TagParam]) {
-			t.Errorf("candidate %d is not whole: tags are %v", i, byNonce[0].Params[c.Provider.Schema().TagParam])
-		}
 	}
 	if c.Break == nil {
 		return
 	}
 	c.Break(c.ListOp, Denied)
-	if got, err := finder.Find(t.Context(), resource.Query{Nonce: nonce(n)}); !resource.Is(err, resource.AccessDenied) {
+	if got, err := finder.Find(t.Context(), resource.Query{Nonce: nonce(last.n)}); !resource.Is(err, resource.AccessDenied) {
 		t.Errorf("find, denied: %d candidates, %v; want access denied", len(got), err)
 	}
 	c.Break(c.ListOp, Malformed)
-	if got, err := finder.Find(t.Context(), resource.Query{Nonce: nonce(n)}); !resource.Is(err, resource.ReadInvalid) {
+	if got, err := finder.Find(t.Context(), resource.Query{Nonce: nonce(last.n)}); !resource.Is(err, resource.ReadInvalid) {
 		t.Errorf("find, malformed: %d candidates, %v; want read invalid", len(got), err)
 	}
 }
@@ -209,6 +209,26 @@ func unansweredCreate(t *testing.T, c *Case) {
 			}
 			if key := c.keyOf(params); len(key) > 0 {
 				c.remove(key)
+			}
+		})
+	}
+}
+
+// S20: a delete is sent right after the look that allows it, and never again by itself.
+func unansweredDelete(t *testing.T, c *Case) {
+	if c.Break == nil {
+		return
+	}
+	for _, kind := range []string{Unanswered, ServerFail} {
+		t.Run(kind, func(t *testing.T) {
+			o := c.make(t)
+			before := c.sent(c.DeleteOp)
+			c.Break(c.DeleteOp, kind)
+			if err := c.delete(t, o.key, o.params); !resource.Is(err, resource.Uncertain) || resource.DefinitelyNotExecuted(err) {
+				t.Errorf("delete: %v, want uncertain", err)
+			}
+			if got := c.sent(c.DeleteOp) - before; got != 1 {
+				t.Errorf("%s was sent %d times, want once", c.DeleteOp, got)
 			}
 		})
 	}

@@ -34,6 +34,7 @@ var claims = []claim{
 	{"a read that fails is typed, and never reads as absent", failedReads},
 	{"a part that is denied is a gap of that param", deniedParts},
 	{"a create that got no answer is uncertain and was sent once", unansweredCreate},
+	{"a delete that got no answer is uncertain and was sent once", unansweredDelete},
 	{"a create that was refused was not executed", refusedCreate},
 }
 
@@ -130,7 +131,7 @@ func createTwice(t *testing.T, c *Case) {
 			again = again.With(name, v)
 		}
 	}
-	made, err := c.Provider.Create(t.Context(), resource.Create{Key: c.keyOf(o.params), Params: again, Tags: c.owned(o.n + 1)})
+	made, err := c.Provider.Create(t.Context(), resource.Create{Key: c.keyOf(o.params), Params: c.expand(t, again), Tags: c.owned(o.n + 1)})
 	if c.Provider.Schema().Identity == resource.Assigned {
 		if err != nil {
 			t.Fatalf("create again: %v", err)

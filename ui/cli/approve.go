@@ -177,11 +177,7 @@ func (g grants) missing(p *plan.Plan) []string {
 		if !it.CanRun() {
 			continue
 		}
-		for _, n := range it.Needs {
-			if f := text.GrantFlag(n, it); f != "" && !g[it.ID][n] {
-				out = append(out, f)
-			}
-		}
+		out = append(out, text.NeedFlags(it, g[it.ID])...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -205,43 +201,47 @@ func (s *session) checkScope(c *consent, sc resource.Scope) error {
 	}
 }
 
-// approve asks for what the flags do not give, or, without a terminal, says which flag is missing. ok is false when
-// nothing is to be run.
-func (s *session) approve(ctx context.Context, c *consent, p *plan.Plan) (g grants, ok bool, err error) {
-	if g, err = c.resolve(p); err != nil {
-		return nil, false, err
+// approve asks for what the flags do not give, or, without a terminal, says which flag is missing. It is an error when
+// nothing is left to run.
+func (s *session) approve(ctx context.Context, c *consent, p *plan.Plan) (grants, error) {
+	g, err := c.resolve(p)
+	if err != nil {
+		return nil, err
 	}
 	if err := s.checkScope(c, p.Stack.Scope); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if c.yes {
 		g.giveAll(p, plan.GrantChange)
 	}
 	if !s.asks() {
 		if !c.yes {
-			return nil, false, usage("there is no terminal to ask on: add --yes%s", flagList(g.missing(p)))
+			return nil, usage("there is no terminal to ask on: add --yes%s", flagList(g.missing(p)))
 		}
-		return g, true, nil
+		return g, g.some(p, deploy.ExitBlocked)
 	}
 	s.flushText()
 	if !c.yes {
 		if err := s.askAll(ctx, newAsker(s.Stdin, s.Stderr), p, g); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
-	for i := range p.Items {
-		if it := &p.Items[i]; it.CanRun() && g.covers(it) {
-			return g, true, nil
-		}
+	return g, g.some(p, deploy.ExitError)
+}
+
+// some is an error with the code unless something of the plan can run with these grants.
+func (g grants) some(p *plan.Plan, code int) error {
+	if slices.ContainsFunc(p.Items, func(it plan.Item) bool { return it.CanRun() && g.covers(&it) }) {
+		return nil
 	}
-	return g, false, nil
+	return withExit(code, fmt.Errorf("nothing was approved, and nothing was changed%s", flagList(g.missing(p))))
 }
 
 func flagList(flags []string) string {
 	if len(flags) == 0 {
 		return ""
 	}
-	return ", and for what --yes leaves out: " + strings.Join(flags, " ")
+	return "; what --yes leaves out: " + strings.Join(flags, " ")
 }
 
 // flushText prints the text so far, so that it stands before a question or a run.

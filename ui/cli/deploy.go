@@ -218,14 +218,10 @@ func (s *session) runPlan(ctx context.Context, w *work, p *plan.Plan, c *consent
 	}
 	s.rep.stack = p.Stack.String()
 	s.rep.text = s.page().Plan(p, nil) + "\n"
-	g, ok, err := s.approve(ctx, c, part)
+	g, err := s.approve(ctx, c, part)
 	if err != nil {
 		s.rep.result = p
 		return err
-	}
-	if !ok {
-		s.rep.result = p
-		return fmt.Errorf("nothing was approved, and nothing was changed")
 	}
 	if left := g.missing(part); len(left) > 0 {
 		s.note("not approved, and left out: add%s", flagWords(left))

@@ -75,6 +75,7 @@ func (s *session) recover(ctx context.Context, o *recoverOptions, typed string) 
 	acts := o.yes || len(o.decide) > 0
 	switch {
 	case len(e.findings) == 0 && e.hold == nil:
+		e.far = nil // there was nothing to look at
 		s.evidenceReply(e)
 		return nil
 	case e.far != nil, !acts && !s.asks():

@@ -32,7 +32,7 @@ type session struct {
 	ran       bool   // a command ran, so its reply counts
 	rep       reply
 	interrupt *interrupts
-	exit      *int // set by a command that passes another program's code on
+	exit      *int // set by a command that has answered already: the code to end with
 }
 
 // Run runs one command line and returns its exit code.
@@ -63,6 +63,10 @@ func commandName(cmd *cobra.Command) string {
 // finish prints the reply and returns the code that it says.
 func (s *session) finish(err error) int {
 	if s.exit != nil {
+		if err != nil {
+			s.note("%v", err)
+			return deploy.ExitError
+		}
 		return *s.exit
 	}
 	if err != nil {

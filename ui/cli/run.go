@@ -138,7 +138,9 @@ func (s *session) outcomeReply(w *work, o *deploy.Outcome) {
 		o.Next[i] = s.complete(c)
 	}
 	s.rep.stack, s.rep.result = w.stack.String(), o
-	s.rep.text += s.page().Outcome(o)
+	pg := s.page()
+	pg.Told = s.Terminal.Out && s.Terminal.Err
+	s.rep.text += pg.Outcome(o)
 	s.rep.codes = append(slices.Clone(o.Exits), o.Exit)
 	for i := range o.Items {
 		if it := &o.Items[i]; it.Reason != "" && resultCode(it.Result) != deploy.ExitDone {

@@ -51,8 +51,10 @@ func (s *session) sim(ctx context.Context, o *simOptions, args []string) error {
 	env := simEnv(url, region)
 	if len(args) > 0 {
 		code, err := s.under(env, args)
-		s.exit = &code
-		return errors.Join(err, cloud.Close())
+		if err = errors.Join(err, cloud.Close()); err == nil {
+			s.exit = &code
+		}
+		return err
 	}
 	s.rep.result = map[string]any{"simulated": true, "id": cloud.ID(), "url": url, "env": env}
 	s.rep.text = ""

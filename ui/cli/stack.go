@@ -23,7 +23,8 @@ func (s *session) openStore(create, write bool) (Store, error) {
 	}
 	if create {
 		s.warnInCI(dir)
-	} else if !found {
+	}
+	if !create && !found {
 		return nil, noStore(dir)
 	}
 	st, err := s.OpenStore(dir, StoreOptions{Create: create, ReadOnly: !create && !write, Note: func(m string) { s.note("%s", m) }})
@@ -60,19 +61,22 @@ func (s *session) storeDir() (dir string, found bool, err error) {
 	return filepath.Join(wd, ".reclaim"), false, nil
 }
 
-// warnInCI says that a runner's workspace goes away with the runner.
+// warnInCI says that a runner's workspace goes away with the runner. A store that was not named is in the workspace.
 func (s *session) warnInCI(dir string) {
 	if s.Getenv("CI") == "" {
 		return
 	}
-	wd, err := s.Getwd()
-	if err != nil {
-		return
+	if s.store != "" || s.Getenv("RECLAIM_STORE") != "" {
+		wd, err := s.Getwd()
+		if err != nil {
+			return
+		}
+		if rel, err := filepath.Rel(wd, dir); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
+			return
+		}
 	}
-	if rel, err := filepath.Rel(wd, dir); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
-		s.note("warning: CI is set and the store %s is inside the workspace. A dead runner takes it along, and with it the only "+
-			"note of what was being created. Keep it elsewhere: --store or RECLAIM_STORE", dir)
-	}
+	s.note("warning: CI is set and the store %s is inside the workspace. A dead runner takes it along, and with it the only "+
+		"note of what was being created. Keep it elsewhere: --store or RECLAIM_STORE", dir)
 }
 
 // findStack resolves NAME or NAME@SCOPE as typed to the one stack of the store that it means.

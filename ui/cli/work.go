@@ -221,11 +221,13 @@ func (s *session) reach(ctx context.Context, w *work) error {
 	if err != nil {
 		return err
 	}
-	machine := s.MachineID()
+	machine, sc := s.MachineID(), w.stack.Scope
+	if !sc.IsLocal() {
+		types = append(types, s.cloudType()...) // a crash may have come before the first record
+	}
 	if w.cloud, err = s.openCloud(ctx, machine, types); err != nil {
 		return err
 	}
-	sc := w.stack.Scope
 	if sc.IsLocal() {
 		if sc.Account != machine {
 			return fmt.Errorf("%w: stack %s is of another machine, this is %s", errElsewhere, w.stack, machine)
@@ -238,6 +240,16 @@ func (s *session) reach(ctx context.Context, w *work) error {
 	}
 	if now != sc {
 		return fmt.Errorf("%w: stack %s, calls go to %s. Next: choose with --profile, --region or AWS_ENDPOINT_URL", errElsewhere, w.stack, now)
+	}
+	return nil
+}
+
+// cloudType is a type that needs an account, so that a cloud is opened for a stack that has none recorded.
+func (s *session) cloudType() []string {
+	for _, schema := range s.Schemas() {
+		if !schema.Local {
+			return []string{schema.Type}
+		}
 	}
 	return nil
 }

@@ -84,8 +84,8 @@ func (pg Page) Finding(f *recovery.Finding, n, total int) string {
 }
 
 func (w *page) finding(f *recovery.Finding, n, total int) {
-	w.line(w.paint(bold, clean.Clean(f.ID)), "  ", clean.Clean(f.Type), "  ", secondCreate(f.Class),
-		fmt.Sprintf("  (record %d of %d, %s, generation %d)", n, total, f.Status, f.Gen))
+	w.line(w.paint(bold, clean.Clean(f.ID)), "  ", clean.Clean(f.Type), fmt.Sprintf("  record %d of %d, %s, generation %d", n, total, f.Status, f.Gen))
+	w.line(string(f.Class), ": ", secondCreate(f.Class))
 	if f.Physical != "" {
 		w.line(clean.Clean(f.Physical))
 	}
@@ -114,13 +114,13 @@ func (w *page) finding(f *recovery.Finding, n, total int) {
 func secondCreate(c resource.Class) string {
 	switch c {
 	case resource.Named:
-		return "a second create would be refused: Named"
+		return "a second create would be refused"
 	case resource.Upsert:
-		return "a second create would overwrite: Upsert"
+		return "a second create would overwrite"
 	case resource.Token:
-		return "the same token returns the first: Token"
+		return "the same token returns the first"
 	default:
-		return "a second create would make a duplicate: Assigned"
+		return "a second create would make a duplicate"
 	}
 }
 

@@ -27,9 +27,6 @@ func (pg Page) Outcome(o *deploy.Outcome) string {
 	if len(o.Outputs) > 0 {
 		w.line()
 	}
-	if c := resultCounts(n); c != "" {
-		w.line(c)
-	}
 	w.para(0, exitTone(o.Exit), o.Summary)
 	if o.Execution != "" {
 		w.line("execution ", clean.Clean(o.Execution))
@@ -61,7 +58,7 @@ func resultCounts(n map[event.Result]int) string {
 
 // results lists the items of one result; what is unchanged is only counted, and of what is done the first 50 are listed.
 func (w *page) results(items []deploy.ItemResult, r event.Result, total int) {
-	if r == event.Unchanged && !w.All {
+	if !w.All && (r == event.Unchanged || r == event.Done && w.Told && total <= liveFold) {
 		return
 	}
 	shown := 0

@@ -153,8 +153,8 @@ func (w *page) item(it *plan.Item, full bool) {
 	if !full {
 		return
 	}
-	if it.Action == plan.Create && len(it.Fields) == 0 {
-		w.desired(it)
+	if it.Action == plan.Create {
+		w.desired(it) // nothing to compare with
 	} else {
 		w.fields(it.Fields)
 	}
@@ -181,11 +181,11 @@ func (w *page) why(it *plan.Item) {
 	if it.Reason != "" && !strings.HasPrefix(reason, string(it.Reason)) {
 		reason = strings.TrimSuffix(string(it.Reason)+": "+reason, ": ")
 	}
-	if reason != "" {
+	if reason != "" && reason != it.Physical {
 		w.para(3, toneOf(it.Action), reason)
 	}
 	if len(it.Cause) > 0 {
-		w.labelled(3, 9, "cause", paths(it.Cause)+" cannot be changed in place", plain)
+		w.labelled(3, 9, "cause", paths(it.Cause), plain)
 	}
 	if it.Loss != "" {
 		w.labelled(3, 9, "loss", it.Loss, bad)
@@ -225,8 +225,14 @@ func (w *page) desired(it *plan.Item) {
 	}
 }
 
+// isShown reports whether there is a value to show. A stored Absent comes back as Null, which config cannot say.
+func isShown(v value.Value) bool { return v.IsSet() && v.Kind() != value.Null }
+
 // shown is a value as a line of text.
 func shown(v value.Value) string {
+	if !isShown(v) {
+		return "-"
+	}
 	s, ok := v.Str()
 	if !ok || v.Kind() != value.String {
 		s = v.String()
@@ -306,26 +312,33 @@ func (w *page) field(f *diff.Field) {
 }
 
 func (w *page) side(label string, v value.Value) {
-	if v.IsSet() {
+	if isShown(v) {
 		w.labelled(7, 10, label, shown(v), plain)
 	}
 }
 
 // needs names the flag that each approval beyond --yes wants.
 func (w *page) needs(it *plan.Item) {
-	var flags []string
-	for _, g := range it.Needs {
-		if f := GrantFlag(g, it); f != "" {
-			flags = append(flags, f)
-		}
-	}
-	if len(flags) > 0 {
+	if flags := NeedFlags(it, nil); len(flags) > 0 {
 		w.labelled(3, 9, "needs", strings.Join(flags, " "), plain)
 	}
 }
 
-// GrantFlag is the command-line flag that gives a grant for an item.
-func GrantFlag(g plan.Grant, it *plan.Item) string {
+// NeedFlags are the command-line flags for the grants that an item needs beyond --yes and that are not in given.
+func NeedFlags(it *plan.Item, given map[plan.Grant]bool) []string {
+	var flags []string
+	for _, g := range it.Needs {
+		if g == plan.GrantReplace && slices.Contains(it.Needs, plan.GrantDeleteFirst) && !given[plan.GrantDeleteFirst] {
+			continue // the flag of delete-first gives both
+		}
+		if f := grantFlag(g, it); f != "" && !given[g] {
+			flags = append(flags, f)
+		}
+	}
+	return flags
+}
+
+func grantFlag(g plan.Grant, it *plan.Item) string {
 	switch g {
 	case plan.GrantReplace:
 		return "--allow-replace " + it.ID

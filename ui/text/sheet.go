@@ -23,6 +23,7 @@ type Page struct {
 	Width int       // columns; 0: DefaultWidth
 	Color bool      // SGR colours; every colour also has its word or symbol
 	All   bool      // unfold what is unchanged or filled in by the cloud
+	Told  bool      // progress on the same terminal has listed what was done
 	Now   time.Time // for ages; zero leaves ages out
 }
 
@@ -78,8 +79,33 @@ func (p *page) para(indent int, t tone, text string) {
 	}
 }
 
+// wrap breaks text at spaces, and after commas of compact JSON. A longer word stays whole, so that an ARN, a path or a
+// URL can be copied.
 func (p *page) wrap(text string, indent int) string {
-	return ansi.Wrap(text, max(p.width()-indent, 20), "/,")
+	room := max(p.width()-indent, 20)
+	var b strings.Builder
+	col := 0
+	for text != "" {
+		word, rest := firstWord(text)
+		text = rest
+		if w := ansi.StringWidth(strings.TrimRight(word, " ")); col > 0 && col+w > room {
+			b.WriteByte('\n')
+			col = 0
+		}
+		b.WriteString(word)
+		col += ansi.StringWidth(word)
+	}
+	return b.String()
+}
+
+// firstWord cuts text after the first place where a line may end.
+func firstWord(text string) (word, rest string) {
+	for i := range len(text) - 1 {
+		if text[i] == ' ' && text[i+1] != ' ' || text[i] == ',' && text[i+1] == '"' {
+			return text[:i+1], text[i+1:]
+		}
+	}
+	return text, ""
 }
 
 // labelled writes "label  text" with the text wrapped in a column of its own.

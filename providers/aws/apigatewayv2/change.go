@@ -74,11 +74,7 @@ func cors(v value.Value) *types.Cors {
 // Sync implements resource.Provider. Ownership tags come first, so that an adoption is marked before it changes
 // anything else.
 func (p *api) Sync(c resource.Change) ([]resource.Call, error) {
-	sent := value.Map{}
-	for _, param := range c.Write {
-		sent[param] = c.Desired[param]
-	}
-	if err := wire.Whole("sync API", sent); err != nil {
+	if err := wire.Whole("sync API", wire.Pick(c.Desired, c.Write)); err != nil {
 		return nil, err
 	}
 	var calls []resource.Call

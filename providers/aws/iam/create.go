@@ -23,7 +23,7 @@ func (p *role) Create(ctx context.Context, c resource.Create) (resource.Created,
 	}
 	out, reply, err := call(ctx, p, p.api.CreateRole, in, once)
 	if err != nil {
-		return resource.Created{}, wire.Conceal(dependency(err), c.Params)
+		return resource.Created{}, wire.Conceal(dependency(err, c.Params), c.Params)
 	}
 	if out.Role == nil || aws.ToString(out.Role.RoleId) == "" {
 		return resource.Created{}, session.Unacknowledged("CreateRole", reply, "it succeeded, but did not say what it made")
@@ -60,14 +60,30 @@ func createInput(c resource.Create) (*iam.CreateRoleInput, error) {
 	return in, nil
 }
 
-// dependency types the refusals that are about something else than the role: the policy that the call names does not
-// exist, or not yet everywhere.
-func dependency(err error) error {
+// dependency types the refusals that are about something else than the role: the policy that the call names, or a
+// principal of the trust policy, does not exist, or not yet everywhere. The service gives a missing principal the code
+// of a malformed document, so only a document that names one can mean it.
+func dependency(err error, params value.Map) error {
 	e, ok := errors.AsType[*resource.Error](err)
-	if ok && e.Kind == resource.NotFound && slices.Contains([]string{"CreateRole", "PutRolePermissionsBoundary", "AttachRolePolicy"}, e.Op) {
+	if !ok {
+		return err
+	}
+	switch {
+	case e.Kind == resource.NotFound && slices.Contains([]string{"CreateRole", "PutRolePermissionsBoundary", "AttachRolePolicy"}, e.Op),
+		e.Code == "MalformedPolicyDocument" && e.Op != "PutRolePolicy" && namesPrincipal(params["AssumeRolePolicyDocument"]):
 		e.Kind = resource.NotReady
 	}
 	return err
+}
+
+// namesPrincipal reports whether a trust policy names a role, a user or an account.
+func namesPrincipal(trust value.Value) bool {
+	found := false
+	wire.Parsed(trust).Walk("", func(_ value.Path, v value.Value) bool {
+		found = found || v.Get("Principal").Get("AWS").IsSet()
+		return !found
+	})
+	return found
 }
 
 func refused(operation string, err error) error {

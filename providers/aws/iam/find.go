@@ -11,8 +11,8 @@ import (
 	"reclaim/providers/aws/session"
 )
 
-// Find implements resource.Finder. With a key it looks for the name as the service compares it, whatever its case;
-// without one it looks at the tags of every role.
+// Find implements resource.Finder. With a key it looks for the name as the service compares it, whatever its case: the
+// key of a role is pinned, so nothing of ours has another. Without one it looks at the tags of every role.
 func (p *role) Find(ctx context.Context, q resource.Query) ([]resource.Candidate, error) {
 	name := q.Key["RoleName"]
 	if name == "" {

@@ -17,7 +17,7 @@ import (
 // Sync implements resource.Provider. Ownership tags come first, so that an adoption is marked before it changes
 // anything else.
 func (p *role) Sync(c resource.Change) ([]resource.Call, error) {
-	if err := wire.Whole("sync role", pick(c.Desired, c.Write)); err != nil {
+	if err := wire.Whole("sync role", wire.Pick(c.Desired, c.Write)); err != nil {
 		return nil, err
 	}
 	var calls []resource.Call
@@ -50,19 +50,11 @@ func (p *role) Sync(c resource.Change) ([]resource.Call, error) {
 	return calls, nil
 }
 
-func pick(m value.Map, names []string) value.Map {
-	out := value.Map{}
-	for _, n := range names {
-		out[n] = m[n]
-	}
-	return out
-}
-
 // change is a Call that sends one operation; sensitive texts are kept out of its errors.
 func change[In, Out any](p *role, c resource.Change, detail string, params []string, do func(context.Context, *In, ...func(*iam.Options)) (*Out, error), name string, in *In) resource.Call {
 	return resource.Call{Name: name, Detail: detail, Params: params, Run: func(ctx context.Context) error {
 		_, _, err := call(ctx, p, do, in)
-		return wire.Conceal(dependency(err), c.Desired)
+		return wire.Conceal(dependency(err, c.Desired), c.Desired)
 	}}
 }
 

@@ -64,11 +64,7 @@ func keeps(params value.Map) bool {
 // Sync implements resource.Provider. Ownership tags come first, so that an adoption is marked before it changes
 // anything else.
 func (p *group) Sync(c resource.Change) ([]resource.Call, error) {
-	sent := value.Map{}
-	for _, param := range c.Write {
-		sent[param] = c.Desired[param]
-	}
-	if err := wire.Whole("sync log group", sent); err != nil {
+	if err := wire.Whole("sync log group", wire.Pick(c.Desired, c.Write)); err != nil {
 		return nil, err
 	}
 	var calls []resource.Call

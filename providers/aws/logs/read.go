@@ -201,7 +201,8 @@ func gapOr(o *resource.Observation, param value.Path, err error) error {
 	return nil
 }
 
-// Find implements resource.Finder. With a name it looks at that name only; without one at the tags of every group.
+// Find implements resource.Finder. With a name it looks at that name only: the key of a group is pinned, so nothing of
+// ours has another. Without one it looks at the tags of every group.
 func (p *group) Find(ctx context.Context, q resource.Query) ([]resource.Candidate, error) {
 	name := q.Key["LogGroupName"]
 	if name == "" {

@@ -83,19 +83,20 @@ func TestAChangingCallSaysWhetherItWasExecuted(t *testing.T) {
 		kind     resource.Kind
 		executed resource.Tri
 	}{
-		"a refusal by code was not executed":                    {say(400, "BadRequestException", `{}`), resource.Rejected, resource.No},
-		"a code that the SDK does not model was not executed":   {say(400, "SomethingNewException", `{}`), resource.Rejected, resource.No},
-		"denied was not executed":                               {say(403, "AccessDeniedException", `{}`), resource.AccessDenied, resource.No},
-		"throttled was not executed":                            {say(429, "TooManyRequestsException", `{}`), resource.Throttled, resource.No},
-		"throttled was not executed, whatever the status":       {say(503, "ThrottlingException", `{}`), resource.Throttled, resource.No},
-		"expired was not executed":                              {say(403, "ExpiredTokenException", `{}`), resource.Expired, resource.No},
-		"busy is the service's own code":                        {say(409, "ConflictException", `{}`), resource.Busy, resource.No},
-		"a server's failure is uncertain":                       {say(500, "InternalServerErrorException", `{}`), resource.Uncertain, resource.Perhaps},
-		"a gateway's failure without a code is uncertain":       {say(502, "", `<html>`), resource.Uncertain, resource.Perhaps},
-		"a refusal without a code is nobody's word":             {say(403, "", `<html>proxy</html>`), resource.Uncertain, resource.Perhaps},
-		"a timeout told by the service is uncertain":            {say(408, "RequestTimeoutException", `{}`), resource.Uncertain, resource.Perhaps},
-		"a success that cannot be read is uncertain":            {say(201, "", `{"apiId": [`), resource.Uncertain, resource.Perhaps},
-		"a connection that ends without an answer is uncertain": {hangUp, resource.Uncertain, resource.Perhaps},
+		"a refusal by code was not executed":                                   {say(400, "BadRequestException", `{}`), resource.Rejected, resource.No},
+		"a code that the SDK does not model was not executed":                  {say(400, "SomethingNewException", `{}`), resource.Rejected, resource.No},
+		"denied was not executed":                                              {say(403, "AccessDeniedException", `{}`), resource.AccessDenied, resource.No},
+		"throttled was not executed":                                           {say(429, "TooManyRequestsException", `{}`), resource.Throttled, resource.No},
+		"throttled was not executed, whatever the status":                      {say(503, "ThrottlingException", `{}`), resource.Throttled, resource.No},
+		"expired was not executed":                                             {say(403, "ExpiredTokenException", `{}`), resource.Expired, resource.No},
+		"busy is the service's own code":                                       {say(409, "ConflictException", `{}`), resource.Busy, resource.No},
+		"a server's failure is uncertain":                                      {say(500, "InternalServerErrorException", `{}`), resource.Uncertain, resource.Perhaps},
+		"a gateway's failure without a code is uncertain":                      {say(502, "", `<html>`), resource.Uncertain, resource.Perhaps},
+		"a refusal without a code is nobody's word":                            {say(403, "", `<html>proxy</html>`), resource.Uncertain, resource.Perhaps},
+		"a refusal in the right form without a code is no word of the service": {say(403, "", `{}`), resource.Uncertain, resource.Perhaps},
+		"a timeout told by the service is uncertain":                           {say(408, "RequestTimeoutException", `{}`), resource.Uncertain, resource.Perhaps},
+		"a success that cannot be read is uncertain":                           {say(201, "", `{"apiId": [`), resource.Uncertain, resource.Perhaps},
+		"a connection that ends without an answer is uncertain":                {hangUp, resource.Uncertain, resource.Perhaps},
 	} {
 		t.Run(why, func(t *testing.T) {
 			s := serve(t, c.handler)

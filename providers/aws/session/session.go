@@ -17,6 +17,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
@@ -70,7 +71,11 @@ func Open(ctx context.Context, c Config) (*Session, error) {
 	s := &Session{cfg: cfg, endpoints: map[string]string{}}
 	s.creds = newCredentials(c, cfg)
 	s.cfg.Credentials = s.creds
-	s.cfg.HTTPClient = &client{next: cfg.HTTPClient}
+	next := cfg.HTTPClient
+	if next == nil { // set only where the environment asks for one of its own, such as AWS_CA_BUNDLE
+		next = awshttp.NewBuildableClient()
+	}
+	s.cfg.HTTPClient = &client{next: next}
 	s.sts = sts.NewFromConfig(s.cfg)
 	s.code = s.Service("STS", s.sts.Options().BaseEndpoint, nil)
 	return s, nil

@@ -97,9 +97,10 @@ func Document(v value.Value) (string, error) {
 }
 
 // SameDocument reports whether two TJSON values are the same JSON, whichever way each is written.
-func SameDocument(a, b value.Value) bool { return value.Equal(parsed(a), parsed(b)) }
+func SameDocument(a, b value.Value) bool { return value.Equal(Parsed(a), Parsed(b)) }
 
-func parsed(v value.Value) value.Value {
+// Parsed returns a TJSON value as what it says; text that is no JSON as it is.
+func Parsed(v value.Value) value.Value {
 	if v.Kind() != value.String {
 		return v
 	}
@@ -184,6 +185,15 @@ func Join(own map[string]string, marks resource.Tags) map[string]string {
 		all[name] = text
 	}
 	return all
+}
+
+// Pick returns the named params.
+func Pick(params value.Map, names []string) value.Map {
+	out := value.Map{}
+	for _, n := range names {
+		out[n] = params[n]
+	}
+	return out
 }
 
 // Whole refuses params that hold a keyed hash or an unknown: nobody can give their text back (SAFETY S15).

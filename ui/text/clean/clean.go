@@ -53,14 +53,20 @@ func Lines(s string) []string {
 	return lines
 }
 
-// harmless is the fast way out: printable ASCII.
+// harmless is the fast way out: Plain characters only.
 func harmless(s string) bool {
-	for i := range len(s) {
-		if s[i] < 0x20 || s[i] > 0x7e {
+	for _, r := range s {
+		if !Plain(r) {
 			return false
 		}
 	}
 	return true
+}
+
+// Plain reports the characters that most text of a screen is made of: printable ASCII, lines and blocks, and a few signs.
+// Each is harmless and takes one cell.
+func Plain(r rune) bool {
+	return r >= 0x20 && r < 0x7f || r >= 0x2500 && r < 0x25a0 || r == '…' || r == '›' || r == '·'
 }
 
 func shown(r rune) string {

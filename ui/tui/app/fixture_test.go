@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -170,12 +171,12 @@ func deadHold() *record.Hold {
 		Owner: record.Owner{User: "ops", Host: "ci-7", PID: 48213}}
 }
 
-func ordersSummaries(held bool) []StackSummary {
+func ordersSummaries(held bool, alive string) []StackSummary {
 	web := record.StackID{Name: "web", Scope: resource.Scope{Partition: resource.LocalPartition, Account: "m-51ab"}}
 	o := StackSummary{Stack: orders, Records: 14, Uncertain: 3, Tombs: 1, Template: "/srv/orders/orders.yaml",
 		Last: &record.Execution{ID: "e-9c41", Stack: orders, Verb: "deploy", Began: ago(58 * time.Second)}}
 	if held {
-		o.Hold, o.HoldAlive = deadHold(), "dead (boot id and start time checked)"
+		o.Hold, o.HoldAlive = deadHold(), cmp.Or(alive, "dead (boot id and start time checked)")
 	}
 	return []StackSummary{{Stack: web, Records: 3, Last: &record.Execution{ID: "e-01aa", Stack: web, Verb: "deploy", Began: ago(3 * time.Hour), Ended: ago(3 * time.Hour), Result: "done"}}, o}
 }
@@ -185,8 +186,11 @@ type backend struct {
 	mu        sync.Mutex
 	clock     time.Time
 	held      bool
+	alive     string // of the holder; "" is dead
+	summaries func() []StackSummary
 	plan      *plan.Plan
 	findings  func(look bool) []recovery.Finding
+	looks     func() error // of a look at findings that fails
 	replan    func() (*plan.Plan, error)
 	run       func(ctx context.Context, sink event.Sink) (deploy.Outcome, error)
 	enter     func(physical string) (recovery.Finding, error)
@@ -203,10 +207,16 @@ func (b *backend) StorePath() string { return "/srv/orders/.reclaim" }
 func (b *backend) Now() time.Time    { b.mu.Lock(); defer b.mu.Unlock(); return b.clock }
 func (b *backend) Who() string       { return "ops" }
 func (b *backend) Stacks(context.Context) ([]StackSummary, error) {
-	return ordersSummaries(b.held), nil
+	if b.summaries != nil {
+		return b.summaries(), nil
+	}
+	return ordersSummaries(b.held, b.alive), nil
 }
 func (b *backend) LastPlan(context.Context, record.StackID) (*plan.Plan, error) { return b.plan, nil }
 func (b *backend) Findings(_ context.Context, _ record.StackID, look bool) ([]recovery.Finding, error) {
+	if look && b.looks != nil {
+		return nil, b.looks()
+	}
 	return b.findings(look), nil
 }
 func (b *backend) Enter(_ context.Context, _ record.StackID, _ string, _ int, physical string) (recovery.Finding, error) {

@@ -10,6 +10,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/vt"
+
+	"reclaim/ui/tui/theme"
 )
 
 // operator drives a router by keys, without a terminal: commands run at once, but for clocks. With live, a run goes on
@@ -39,11 +41,12 @@ func (o *operator) do(cmd tea.Cmd) {
 	if cmd == nil || isClock(cmd) {
 		return
 	}
-	if name := funcName(cmd); o.live && strings.Contains(name, "execution.(*Screen).Init") {
-		go cmd()
-		return
-	} else if o.live && strings.Contains(name, "(*stream).next") {
+	switch name := funcName(cmd); {
+	case o.live && strings.Contains(name, "(*stream).next"):
 		o.next = cmd
+		return
+	case o.live && strings.Contains(name, "execution.(*Screen).Init") && !strings.Contains(name, ".Batch."):
+		go cmd()
 		return
 	}
 	o.send(cmd())
@@ -70,8 +73,7 @@ func (o *operator) await(text string) {
 
 // isClock tells commands that wait for time to pass; a test does not wait.
 func isClock(cmd tea.Cmd) bool {
-	name := funcName(cmd)
-	return strings.Contains(name, "bubbletea") && strings.Contains(name, "Tick")
+	return strings.Contains(funcName(cmd), ".Tick.")
 }
 
 func (o *operator) send(msg tea.Msg) {
@@ -134,6 +136,9 @@ func (o *operator) size(w, h int) { o.send(tea.WindowSizeMsg{Width: w, Height: h
 
 // screen is what a terminal shows of the view.
 func (o *operator) screen() string { return onTerminal(o.r.View().Content, o.r.width, o.r.height) }
+
+// text is the view without its looks; cheaper than screen.
+func (o *operator) text() string { return o.r.draw().Render(theme.Theme{}, o.r.width, o.r.height) }
 
 func onTerminal(view string, w, h int) string {
 	e := vt.NewEmulator(w, h)

@@ -2,7 +2,6 @@ package app
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -33,9 +32,9 @@ type router struct {
 	scroll  widget.Scroll
 	copied  string // the command that was copied, while its panel is open
 	notice  string
-	stopped []string // what was under way when the operator forced the end; nil when nobody did
-	forced  bool
-	leaving bool // quit as soon as the live run has ended
+	drained screen.Screen // the run that was asked to drain
+	stopped *StoppedError // the operator did not wait for a run
+	leaving bool          // quit as soon as the live run has ended
 }
 
 // ageMsg brings ages up to date; stopMsg asks for the end from outside (a signal).
@@ -144,12 +143,11 @@ func (r *router) interrupt() tea.Cmd {
 	if !live {
 		return r.quit()
 	}
-	if r.forced {
-		r.stopped = run.Unsettled()
+	if r.drained == run {
+		r.stopped = &StoppedError{Underway: run.Unsettled()}
 		return tea.Quit
 	}
-	r.forced = true
-	r.notice = "Draining: what is under way finishes, nothing new starts. ctrl+c again stops now."
+	r.drained = run
 	return run.Drain()
 }
 
@@ -178,7 +176,7 @@ func (r *router) keymap() widget.Keymap {
 	own := m.Keys
 	shared := []widget.Key{
 		{Names: []string{"y"}, Show: "y", Word: "copy command", Help: "copy the command that does the same (OSC 52), and show it", Do: r.copyCommand},
-		{Names: []string{"q", "esc"}, Show: "q", Word: "back", Help: "go back; from the first screen, quit (also esc)",
+		{Names: []string{"q", "esc"}, Show: "q", Word: "back", Help: "go back; from the first screen, quit",
 			Do: func() tea.Cmd { return r.back() }},
 		ctrlC,
 		{Names: []string{"?"}, Show: "?", Help: "show or leave this page", Do: func() tea.Cmd { r.help = true; return nil }},
@@ -232,13 +230,11 @@ func (r *router) draw() widget.Block {
 	}
 	top, keys := r.top(), r.keymap()
 	body := screen.Frame{Width: r.width, Height: r.height - 3, Now: r.at}
-	out := widget.Block{widget.Header(r.place(), top.Facts(r.at), r.width)}
+	out := widget.Block{widget.Header(top.Title(), top.Facts(r.at), r.width)}
 	out = append(out, r.body(top, body).Head(body.Height)...)
 	out = append(out, r.aboveFooter(top), widget.Footer(keys.Keys, r.width))
 	return out
 }
-
-func (r *router) place() string { return r.top().Title() }
 
 func (r *router) aboveFooter(top screen.Screen) widget.Line {
 	if r.notice != "" {
@@ -250,21 +246,29 @@ func (r *router) aboveFooter(top screen.Screen) widget.Line {
 func (r *router) body(top screen.Screen, f screen.Frame) widget.Block {
 	switch {
 	case r.help:
-		keys := r.helpKeys()
-		view, _, below := r.scroll.Window(widget.Help(keys, f.Width), f.Height-1)
-		if below > 0 {
-			view = append(view.Head(len(view)), widget.L(widget.T(theme.Dim, " … "+widget.Count(below, "more line")+", ↓")))
-		}
-		return view
+		return r.reading(widget.Help(r.helpKeys(), f.Width), f)
 	case r.copied != "":
-		text := widget.Block{widget.L(widget.T(theme.Strong, "Copied, if the terminal takes OSC 52; else select it here:")), {}}
-		for _, l := range widget.Wrap(r.copied, min(f.Width-4, 100)) {
-			text = append(text, widget.L(widget.T(theme.Info, l)))
-		}
-		view, _, _ := r.scroll.Window(text, f.Height-2)
-		return widget.Panel(top.View(f), view, f.Width, f.Height)
+		return r.reading(copiedPage(r.copied, f.Width), f)
 	}
 	return top.View(f)
+}
+
+// reading draws a page that is read and left.
+func (r *router) reading(page widget.Block, f screen.Frame) widget.Block {
+	view, _, below := r.scroll.Window(page, f.Height-1)
+	if below == 0 {
+		return view
+	}
+	return append(view.Head(len(view)), widget.L(widget.T(theme.Dim, " … "+widget.Count(below, "more line")+", ↓")))
+}
+
+// copiedPage shows a command without a frame, so that it can also be selected with the mouse.
+func copiedPage(command string, width int) widget.Block {
+	out := append(widget.Paragraph(theme.Strong, "Copied, if the terminal takes OSC 52; else select it here:", 0, width), widget.Line{})
+	for _, l := range widget.Wrap(command, width) {
+		out = append(out, widget.L(widget.T(theme.Info, l)))
+	}
+	return out
 }
 
 // helpKeys is the table that the help page is about: the screen's, not the page's own.
@@ -272,12 +276,4 @@ func (r *router) helpKeys() []widget.Key {
 	r.help = false
 	defer func() { r.help = true }()
 	return r.keymap().Keys
-}
-
-// under says what was going on when the end was forced, for a message.
-func under(list []string) string {
-	if len(list) == 0 {
-		return "nothing was under way"
-	}
-	return strings.Join(list, ", ")
 }

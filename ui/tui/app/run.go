@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -49,7 +50,11 @@ type StoppedError struct{ Underway []string }
 
 // Error says what was under way and what to do.
 func (e *StoppedError) Error() string {
-	return "stopped while a run was live; under way: " + under(e.Underway) + "; reclaim status says what is uncertain"
+	what := "nothing that was sent"
+	if len(e.Underway) > 0 {
+		what = strings.Join(e.Underway, ", ")
+	}
+	return "stopped while a run was live; under way: " + what + "; reclaim status says what is uncertain"
 }
 
 // Run shows the UI until it is left. It returns ErrNoTerminal, *StoppedError, or what went wrong with the terminal.
@@ -72,8 +77,8 @@ func Run(ctx context.Context, b Backend, o Options) error {
 	if _, err := p.Run(); err != nil {
 		return fmt.Errorf("run terminal UI: %w", err)
 	}
-	if r.forced && r.running() {
-		return &StoppedError{Underway: r.stopped}
+	if r.stopped != nil {
+		return r.stopped
 	}
 	return nil
 }

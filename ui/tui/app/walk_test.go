@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +28,10 @@ func TestReviewApproveDeployWatch(t *testing.T) {
 	o.press("D")
 	o.sees("Nothing is approved")
 	o.press("down", "down", "down", "A", "down", "A")
-	o.sees("approved 2 of the 3 that can run: OrdersRole, OrdersFn", "--only OrdersRole")
+	o.sees("approved 2 of the 3 that can run: OrdersRole, OrdersFn")
+	if got, want := o.r.top().Command(), "reclaim deploy --yes --scope 123456789012/eu-west-1 --only OrdersRole --only OrdersFn --plan "+b.plan.Fingerprint; got != want {
+		t.Errorf("same as: %s, want %s", got, want)
+	}
 	o.press("D")
 	o.sees("Deploy orders-prod@123456789012/eu-west-1?", "sends PutRolePolicy", "[> Cancel <]", "1 not approved and 3 blocked stay")
 	o.press("D", "enter") // the key that opened it confirms nothing, and enter is on Cancel
@@ -56,11 +60,11 @@ func TestReviewApproveDeployWatch(t *testing.T) {
 // A run that is live shows what goes on, moves its clock, cannot be left, and drains at the first ctrl+c.
 func TestLiveRunIsWatchedAndDrained(t *testing.T) {
 	b := newBackend()
-	stopped := make(chan struct{})
+	stopped := make(chan struct{}, 2)
 	b.run = func(ctx context.Context, sink event.Sink) (deploy.Outcome, error) {
 		emit := half(sink)
 		<-ctx.Done()
-		close(stopped)
+		stopped <- struct{}{}
 		emit(9*time.Second, event.Draining{Why: "interrupted"})
 		emit(9*time.Second, event.Settled{ID: "OrdersFn", Gen: 1, Result: event.Done})
 		return deploy.Outcome{Exit: 130, Summary: "drained"}, nil
@@ -76,10 +80,22 @@ func TestLiveRunIsWatchedAndDrained(t *testing.T) {
 	b.clock = now.Add(9 * time.Second)
 	o.send(ageMsg{})
 	o.press("ctrl+c")
-	o.sees("Draining", "draining")
+	o.sees("DRAINING (interrupted): nothing new starts; 2 under way", "ctrl+c again stops now", "draining")
 	<-stopped
 	o.await("ended, exit 130")
 	o.sees("drained")
+
+	o.b.plan = harshPlan() // a second run is drained first, too
+	o.live = false
+	o.press("esc", "l", "end", "A", "D", "tab")
+	o.live = true
+	o.press("enter")
+	o.await("not visible yet")
+	o.press("ctrl+c")
+	if o.quit {
+		t.Fatal("the second run was stopped at the first ctrl+c")
+	}
+	o.await("ended, exit 130")
 	o.press("ctrl+c")
 	if !o.quit || o.r.stopped != nil {
 		t.Fatal("after the end ctrl+c quits, and nothing was stopped by force")
@@ -108,8 +124,8 @@ func TestSecondInterruptStopsNowAndNamesWhatIsUnderWay(t *testing.T) {
 	if !o.quit {
 		t.Fatal("the second ctrl+c must stop")
 	}
-	if d := cmp.Diff([]string{"OrdersFn (settle)", "OrdersTick (wait)"}, o.r.stopped); d != "" {
-		t.Fatal(d)
+	if got, want := o.r.stopped.Error(), "under way: OrdersFn (settle), OrdersTick (wait); reclaim status"; !strings.Contains(got, want) {
+		t.Fatalf("got %q, want %q in it", got, want)
 	}
 }
 
@@ -298,15 +314,8 @@ func TestEnteredIDIsJudgedFirst(t *testing.T) {
 func TestHoldOfALivingRunIsLeftAlone(t *testing.T) {
 	for alive, want := range map[string]string{"running": "is still running", "unknown: another machine": "Type e-9c41"} {
 		b := newBackend()
-		b.held = true
-		o := operate(t, living{b, alive}.backend, Options{Start: StartRecovery, Stack: orders, Theme: "none"})
-		o.r.open = o.r.open[:0]
-		first, err := firstScreen(t.Context(), living{b, alive}, Options{Start: StartRecovery, Stack: orders})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.r.open = append(o.r.open, first)
-		o.do(first.Init())
+		b.held, b.alive = true, alive
+		o := operate(t, b, Options{Start: StartRecovery, Stack: orders, Theme: "none"})
 		o.press("l", "C", "s")
 		o.sees(want)
 		o.press("tab", "enter")
@@ -314,22 +323,6 @@ func TestHoldOfALivingRunIsLeftAlone(t *testing.T) {
 			t.Errorf("%s: the hold was taken", alive)
 		}
 	}
-}
-
-// living is a backend whose hold is not known to be dead.
-type living struct {
-	*backend
-	alive string
-}
-
-func (l living) Stacks(ctx context.Context) ([]StackSummary, error) {
-	list, err := l.backend.Stacks(ctx)
-	for i := range list {
-		if list[i].Hold != nil {
-			list[i].HoldAlive = l.alive
-		}
-	}
-	return list, err
 }
 
 func TestFilterIsShownAndDropped(t *testing.T) {
@@ -350,6 +343,18 @@ func TestFilterIsShownAndDropped(t *testing.T) {
 	if !o.quit {
 		t.Fatal("leaving the first screen quits")
 	}
+}
+
+func TestFailedLookKeepsWhatWasKnown(t *testing.T) {
+	b := newBackend()
+	o := operate(t, b, Options{Start: StartPlan, Stack: orders, Theme: "none"})
+	b.replan = func() (*plan.Plan, error) { return nil, errors.New("credentials expired. Next: aws sso login") }
+	o.press("l")
+	o.sees("the look failed, this is the plan kept before: credentials expired. Next: aws", "sso login", "3 blocked", "OrdersRole")
+	o = operate(t, b, Options{Start: StartRecovery, Stack: orders, Theme: "none"})
+	b.looks = func() error { return errors.New("no network") }
+	o.press("l")
+	o.sees("the look failed: no network", "VERDICT", "not looked at yet")
 }
 
 func TestEmptyPlacesSayWhatToDoNext(t *testing.T) {

@@ -30,8 +30,8 @@ func CommandLine(command string, width int) Line {
 // Header is the first line: where we are on the left, what must be known on the right. When there is no room for all
 // of it, facts go first, from the left; the place is cut last.
 func Header(place string, facts []string, width int) Line {
-	room := width - 2
-	for len(facts) > 0 && Width(place)+3+factsWidth(facts) > room {
+	room := width - 1
+	for len(facts) > 0 && Width(place)+2+factsWidth(facts) > room {
 		facts = facts[1:]
 	}
 	right := strings.Join(facts, "   ")

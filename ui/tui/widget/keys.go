@@ -84,17 +84,20 @@ func Footer(keys []Key, width int) Line {
 	return L(spans...)
 }
 
+// helpNames is the width of the names of keys on the help page.
+const helpNames = 10
+
 // Help returns the help page: every row of the table.
 func Help(keys []Key, width int) Block {
 	out := Block{L(T(theme.Strong, " Keys"), T(theme.Dim, "   capitals act; lower case and arrows only look")), {}}
 	for _, k := range keys {
-		lines := Wrap(k.Help, max(width-13, 10))
+		lines := Wrap(k.Help, max(width-helpNames-3, 10))
 		for i, text := range lines {
-			show := ""
+			names := ""
 			if i == 0 {
-				show = k.Show
+				names = strings.Join(k.Names, " ")
 			}
-			out = append(out, L(T(theme.Key, " "), Cell(theme.Key, show, 11), T(theme.Plain, text)))
+			out = append(out, L(T(theme.Key, " "), Cell(theme.Key, names, helpNames), T(theme.Plain, "  "+text)))
 		}
 	}
 	return out

@@ -38,20 +38,21 @@ func T(r theme.Role, text string) Span { return Span{Role: r, Text: text} }
 
 // Width returns how many terminal cells s takes once it is cleaned.
 func Width(s string) int {
-	s = clean.Clean(s)
-	if ascii(s) {
-		return len(s)
+	if n, ok := narrow(s); ok {
+		return n
 	}
-	return ansi.StringWidth(s)
+	return ansi.StringWidth(clean.Clean(s))
 }
 
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
+// narrow returns the number of characters of a text that takes one cell for each, which is most of them.
+func narrow(s string) (n int, ok bool) {
+	for _, r := range s {
+		if !clean.Plain(r) {
+			return 0, false
 		}
+		n++
 	}
-	return true
+	return n, true
 }
 
 // Cell makes a span of exactly width cells: longer text is cut at its end and marked with an ellipsis.
@@ -110,9 +111,13 @@ func split(text string, width int) (head, tail string) {
 	if width <= 0 {
 		return "", text
 	}
-	if ascii(text) {
-		width = min(width, len(text))
-		return text[:width], text[width:]
+	if n, ok := narrow(text); ok {
+		if n <= width {
+			return text, ""
+		}
+		if n == len(text) {
+			return text[:width], text[width:]
+		}
 	}
 	used, at := 0, 0
 	for at < len(text) {

@@ -253,8 +253,8 @@ func (s *Screen) Keys() widget.Keymap {
 		return func() tea.Cmd { s.cursor.Move(n, len(s.shown)); return nil }
 	}
 	return widget.Keymap{Keys: []widget.Key{
-		{Names: []string{"up", "k"}, Show: "↑↓", Word: "move", Help: "go up one line (also k)", Do: move(-1)},
-		{Names: []string{"down", "j"}, Show: "↓", Help: "go down one line (also j)", Do: move(1)},
+		{Names: []string{"up", "k"}, Show: "↑↓", Word: "move", Help: "go up one line", Do: move(-1)},
+		{Names: []string{"down", "j"}, Show: "↓", Help: "go down one line", Do: move(1)},
 		{Names: []string{"pgup"}, Show: "pgup", Help: "go up ten lines", Do: move(-10)},
 		{Names: []string{"pgdown"}, Show: "pgdn", Help: "go down ten lines", Do: move(10)},
 		{Names: []string{"x"}, Show: "x", Word: "finished", Help: "show or fold what is finished",

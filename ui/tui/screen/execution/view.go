@@ -77,8 +77,7 @@ func (s *Screen) state(width int) widget.Line {
 	case !s.live:
 		return line(theme.Strong, "The run has ended.")
 	case s.draining != "":
-		return line(theme.Warn, "DRAINING ("+s.draining+"): no new change starts; "+
-			widget.Count(len(s.Unsettled()), "resource")+" under way. ctrl+c again stops now.")
+		return line(theme.Warn, fmt.Sprintf("DRAINING (%s): nothing new starts; %d under way; ctrl+c again stops now", s.draining, len(s.Unsettled())))
 	case s.waits.After(s.now):
 		return line(theme.Warn, "waiting out the former holder's calls, "+screen.Span(s.waits.Sub(s.now))+" left")
 	case len(s.items) == 0:

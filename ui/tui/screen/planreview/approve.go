@@ -111,21 +111,21 @@ func grantText(g plan.Grant, it *plan.Item) string {
 	if object == "" {
 		object = it.ID
 	}
-	fate := func(s string) string {
+	fate := func(word, s string) string {
 		if s == "" {
 			return ""
 		}
-		return " " + s + "."
+		return " " + word + ": " + s + "."
 	}
 	switch g {
 	case plan.GrantReplace:
-		return fmt.Sprintf("replace: a new %s is made and the old one goes.%s%s", screen.ShortType(it.Type), fate(it.OldFate), fate(it.Loss))
+		return fmt.Sprintf("replace: a new %s is made.%s%s", screen.ShortType(it.Type), fate("The old one", it.OldFate), fate("Lost", it.Loss))
 	case plan.GrantDeleteFirst:
 		return "delete first: the name must stay, so the old one is deleted before the new one exists. There is a gap."
 	case plan.GrantDelete:
-		return fmt.Sprintf("delete: %s is deleted.%s%s", object, fate(it.OldFate), fate(it.Loss))
+		return fmt.Sprintf("delete: %s is deleted.%s%s", object, fate("The object", it.OldFate), fate("Lost", it.Loss))
 	case plan.GrantDataLoss:
-		return fmt.Sprintf("The data in %s is destroyed for good.%s", object, fate(it.Loss))
+		return fmt.Sprintf("The data in %s is destroyed for good.%s", object, fate("Lost", it.Loss))
 	case plan.GrantAdopt:
 		return fmt.Sprintf("adopt: %s was made by someone else; it gets our ownership tags and is changed from now on. %s", object, it.Detail)
 	case plan.GrantReclaim:
@@ -225,7 +225,7 @@ func (s *Screen) verb() string {
 func (s *Screen) summary(given []deploy.Approval) widget.Block {
 	var out widget.Block
 	for _, a := range given {
-		it := s.plan.Item(a.ID, a.Gen)
+		it := s.byRef[ref{a.ID, a.Gen}]
 		mark, role := look(it.Action)
 		out = append(out, widget.L(widget.T(role, mark+" "+string(it.Action)+" "), widget.T(theme.Strong, it.ID),
 			widget.T(theme.Dim, "  "+screen.ShortType(it.Type))))
@@ -262,7 +262,7 @@ func specialGrants(grants []plan.Grant) string {
 func (s *Screen) unapprovedNeeds(it *plan.Item) []string {
 	var out []string
 	for _, id := range it.DependsOn {
-		if d := s.plan.Item(id, 0); d != nil && (d.Action == plan.Blocked || d.CanRun() && !s.approved[refOf(d)]) {
+		if d := s.newest[id]; d != nil && (d.Action == plan.Blocked || d.CanRun() && !s.approved[refOf(d)]) {
 			out = append(out, id)
 		}
 	}
@@ -286,7 +286,7 @@ func (s *Screen) Command() string {
 	if s.plan == nil {
 		return screen.Shell("reclaim", "status", s.word)
 	}
-	words := []string{"reclaim", "deploy", "--plan", s.plan.Fingerprint}
+	words := []string{"reclaim", "deploy"}
 	if s.plan.Verb == plan.VerbDestroy {
 		words = []string{"reclaim", "destroy", s.word}
 	}
@@ -301,13 +301,16 @@ func (s *Screen) Command() string {
 		}
 	}
 	for _, a := range given {
-		words = append(words, grantFlags(a, s.plan.Item(a.ID, a.Gen).Physical)...)
+		words = append(words, grantFlags(a)...)
+	}
+	if s.plan.Verb != plan.VerbDestroy {
+		words = append(words, "--plan", s.plan.Fingerprint) // last: it is long, and what is allowed must be seen
 	}
 	return screen.Shell(words...)
 }
 
 // grantFlags are the words of DESIGN §10 for what --yes leaves out.
-func grantFlags(a deploy.Approval, physical string) []string {
+func grantFlags(a deploy.Approval) []string {
 	var out []string
 	deleteFirst := slices.Contains(a.Grants, plan.GrantDeleteFirst)
 	for _, g := range a.Grants {
@@ -323,9 +326,11 @@ func grantFlags(a deploy.Approval, physical string) []string {
 		case plan.GrantDataLoss:
 			out = append(out, "--allow-data-loss", a.ID)
 		case plan.GrantAdopt:
-			out = append(out, "--decide", a.ID+"=adopt:"+physical)
+			out = append(out, "--adopt", a.ID)
 		case plan.GrantReclaim:
 			out = append(out, "--decide", a.ID+"=reclaim")
+		case plan.GrantPresumed:
+			out = append(out, "--allow-presumed", a.ID)
 		}
 	}
 	return out

@@ -27,8 +27,8 @@ func (s *Screen) listKeys() []widget.Key {
 		return func() tea.Cmd { s.cursor.Move(n, len(s.rows)); s.scroll = widget.Scroll{}; return nil }
 	}
 	keys := []widget.Key{
-		{Names: []string{"up", "k"}, Show: "↑↓", Word: "move", Help: "go up one line (also k)", Do: move(-1)},
-		{Names: []string{"down", "j"}, Show: "↓", Help: "go down one line (also j)", Do: move(1)},
+		{Names: []string{"up", "k"}, Show: "↑↓", Word: "move", Help: "go up one line", Do: move(-1)},
+		{Names: []string{"down", "j"}, Show: "↓", Help: "go down one line", Do: move(1)},
 		{Names: []string{"pgup"}, Show: "pgup", Help: "go up ten lines", Do: move(-10)},
 		{Names: []string{"pgdown"}, Show: "pgdn", Help: "go down ten lines", Do: move(10)},
 		{Names: []string{"home"}, Show: "home", Help: "go to the first line", Do: move(-1 << 30)},
@@ -39,7 +39,7 @@ func (s *Screen) listKeys() []widget.Key {
 		keys = append(keys, widget.Key{Names: []string{"esc"}, Show: "esc", Help: "drop the filter",
 			Do: func() tea.Cmd { s.filter = ""; s.arrange(); return nil }})
 	} else if len(s.approved) > 0 {
-		keys = append(keys, widget.Key{Names: []string{"esc", "q"}, Show: "esc", Help: "go back; asks first, because approvals would be dropped (also q)", Do: s.leave})
+		keys = append(keys, widget.Key{Names: []string{"esc", "q"}, Show: "esc", Help: "go back; asks first, because approvals would be dropped", Do: s.leave})
 	}
 	return keys
 }
@@ -47,11 +47,11 @@ func (s *Screen) listKeys() []widget.Key {
 func (s *Screen) fieldKeys() []widget.Key {
 	move := func(n int) func() tea.Cmd { return func() tea.Cmd { s.scroll.Move(n); return nil } }
 	return []widget.Key{
-		{Names: []string{"up", "k"}, Show: "↑↓", Word: "read", Help: "go up one line (also k)", Do: move(-1)},
-		{Names: []string{"down", "j"}, Show: "↓", Help: "go down one line (also j)", Do: move(1)},
+		{Names: []string{"up", "k"}, Show: "↑↓", Word: "read", Help: "go up one line", Do: move(-1)},
+		{Names: []string{"down", "j"}, Show: "↓", Help: "go down one line", Do: move(1)},
 		{Names: []string{"pgup"}, Show: "pgup", Help: "go up ten lines", Do: move(-10)},
 		{Names: []string{"pgdown"}, Show: "pgdn", Help: "go down ten lines", Do: move(10)},
-		{Names: []string{"esc", "enter", "q"}, Show: "esc", Word: "list", Help: "back to the list (also enter, q)",
+		{Names: []string{"esc", "enter", "q"}, Show: "esc", Word: "list", Help: "back to the list",
 			Do: func() tea.Cmd { s.inFields = false; return nil }},
 	}
 }

@@ -46,6 +46,8 @@ type Screen struct {
 
 	rows      []row
 	runnable  []*plan.Item
+	byRef     map[ref]*plan.Item
+	newest    map[string]*plan.Item // of each ID, the highest generation
 	filter    string
 	filtering bool
 	unfolded  bool // unchanged items and folded fields are shown
@@ -160,7 +162,7 @@ type row struct {
 
 // arrange makes the rows: grouped by action, blocked first; what does not change is a count unless it is unfolded.
 func (s *Screen) arrange() {
-	s.rows, s.runnable = nil, nil
+	s.rows, s.runnable, s.byRef, s.newest = nil, nil, map[ref]*plan.Item{}, map[string]*plan.Item{}
 	if s.plan == nil {
 		return
 	}
@@ -168,6 +170,10 @@ func (s *Screen) arrange() {
 	groups := map[plan.Action][]*plan.Item{}
 	for i := range s.plan.Items {
 		it := &s.plan.Items[i]
+		s.byRef[refOf(it)] = it
+		if old := s.newest[it.ID]; old == nil || it.Gen > old.Gen {
+			s.newest[it.ID] = it
+		}
 		if it.CanRun() {
 			s.runnable = append(s.runnable, it)
 		}

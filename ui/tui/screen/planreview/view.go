@@ -45,7 +45,7 @@ func (s *Screen) body(f screen.Frame) widget.Block {
 		return append(append(head, s.pane(f, f.Width, room)...), foot...)
 	}
 	brief := s.brief(f, room)
-	list := min(max(len(s.rows), 1), max(room*2/5, room-1-len(brief), 2))
+	list := min(max(len(s.rows), 1), max(room*2/5, room-1-max(len(brief), 2), 2))
 	if room < 8 {
 		list = min(max(len(s.rows), 1), room)
 	}
@@ -70,7 +70,7 @@ func (s *Screen) position() string {
 
 // head is the line of counts, notes of the plan, and a rule.
 func (s *Screen) head(f screen.Frame) widget.Block {
-	spans := []widget.Span{widget.T(theme.Plain, " ")}
+	spans := append([]widget.Span{widget.T(theme.Plain, " ")}, s.filterSpans()...)
 	counts := s.plan.Counts()
 	for _, a := range plan.Actions() {
 		if n := counts[a]; n > 0 && a != plan.Noop {
@@ -85,12 +85,7 @@ func (s *Screen) head(f screen.Frame) widget.Block {
 		}
 		spans = append(spans, widget.T(theme.Dim, fmt.Sprintf(" = %d %s  ", n, word)))
 	}
-	switch {
-	case s.filtering:
-		spans = append(spans, widget.T(theme.Key, " filter: "+s.filter), widget.T(theme.Selected, " "))
-	case s.filter != "":
-		spans = append(spans, widget.T(theme.Warn, " filter: "+s.filter+" (esc drops it)"))
-	default:
+	if s.filter == "" && !s.filtering {
 		spans = append(spans, widget.T(theme.Dim, " no filter"))
 	}
 	out := widget.Block{widget.L(spans...)}
@@ -101,9 +96,21 @@ func (s *Screen) head(f screen.Frame) widget.Block {
 		out = append(out, widget.L(widget.T(theme.Warn, " note: "+n)))
 	}
 	if s.err != nil {
-		out = append(out, widget.L(widget.T(theme.Bad, " "+s.err.Error())))
+		out = append(out, widget.Paragraph(theme.Bad, "the look failed, this is the plan kept before: "+s.err.Error(), 1, f.Width)...)
+		out = out[:min(len(out), max(f.Height/3, 2))]
 	}
 	return append(out, widget.RuleLine(f.Width, ""))
+}
+
+// filterSpans stand first while there is a filter, so that nobody takes a part of the plan for all of it.
+func (s *Screen) filterSpans() []widget.Span {
+	switch {
+	case s.filtering:
+		return []widget.Span{widget.T(theme.Key, "filter: "+s.filter), widget.T(theme.Selected, " "), widget.T(theme.Plain, "   ")}
+	case s.filter != "":
+		return []widget.Span{widget.T(theme.Warn, "filter: "+s.filter+" (esc drops it)   ")}
+	}
+	return nil
 }
 
 // foot says what is approved.

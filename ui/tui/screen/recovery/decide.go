@@ -161,7 +161,7 @@ func (s *Screen) decisions() []record.Decision {
 		f := &s.list[i]
 		if d, ok := s.decided[refOf(f)]; ok {
 			out = append(out, record.Decision{Stack: s.stack, ID: f.ID, Gen: f.Gen, Rev: d.rev, Facts: d.facts, Verdict: string(d.verdict),
-				Choice: d.option.Choice, Physical: d.option.Physical, Who: s.port.Who(), At: d.at, Looks: d.looks})
+				Choice: d.option.Choice, Physical: d.option.Physical, At: d.at, Looks: d.looks})
 		}
 	}
 	return out
@@ -178,13 +178,19 @@ func (s *Screen) start() tea.Cmd {
 	return screen.Tell(screen.Open{Screen: execution.New(s.parent, execution.Run{
 		Title: "recover › " + s.stack.String(), Command: command, Now: s.port.Now,
 		Start: func(ctx context.Context, sink event.Sink) (deploy.Outcome, error) {
-			for _, d := range request.Decide {
-				if err := s.port.Decide(ctx, d); err != nil {
-					return deploy.Outcome{Exit: 1}, fmt.Errorf("keep decision of %s: %w; nothing was sent", d.ID, err)
-				}
-			}
-			return s.port.Recover(ctx, request, sink)
+			return s.carryOut(ctx, request, sink)
 		}})})
+}
+
+// carryOut keeps the decisions, then has them carried out. A decision that cannot be kept stops it before anything is sent.
+func (s *Screen) carryOut(ctx context.Context, r deploy.RecoverRequest, sink event.Sink) (deploy.Outcome, error) {
+	for i := range r.Decide {
+		r.Decide[i].Who = s.port.Who()
+		if err := s.port.Decide(ctx, r.Decide[i]); err != nil {
+			return deploy.Outcome{Exit: 1}, fmt.Errorf("keep decision of %s: %w; nothing was sent", r.Decide[i].ID, err)
+		}
+	}
+	return s.port.Recover(ctx, r, sink)
 }
 
 // Command is the command with the same choices.

@@ -30,11 +30,11 @@ func (s *Screen) stepKeys() []widget.Key {
 		}
 	}
 	keys := []widget.Key{
-		{Names: []string{"up", "k"}, Show: "↑↓", Word: "choice", Help: "go to the choice above (also k)", Do: move(-1)},
-		{Names: []string{"down", "j"}, Show: "↓", Help: "go to the choice below (also j)", Do: move(1)},
+		{Names: []string{"up", "k"}, Show: "↑↓", Word: "choice", Help: "go to the choice above", Do: move(-1)},
+		{Names: []string{"down", "j"}, Show: "↓", Help: "go to the choice below", Do: move(1)},
 	}
 	if len(s.decided) > 0 {
-		keys = append(keys, widget.Key{Names: []string{"esc", "q"}, Show: "esc", Help: "go back; asks first, because choices would be dropped (also q)", Do: s.leave})
+		keys = append(keys, widget.Key{Names: []string{"esc", "q"}, Show: "esc", Help: "go back; asks first, because choices would be dropped", Do: s.leave})
 	}
 	return keys
 }
@@ -42,11 +42,11 @@ func (s *Screen) stepKeys() []widget.Key {
 func (s *Screen) readKeys() []widget.Key {
 	move := func(n int) func() tea.Cmd { return func() tea.Cmd { s.scroll.Move(n); return nil } }
 	return []widget.Key{
-		{Names: []string{"up", "k"}, Show: "↑↓", Word: "read", Help: "go up one line (also k)", Do: move(-1)},
-		{Names: []string{"down", "j"}, Show: "↓", Help: "go down one line (also j)", Do: move(1)},
+		{Names: []string{"up", "k"}, Show: "↑↓", Word: "read", Help: "go up one line", Do: move(-1)},
+		{Names: []string{"down", "j"}, Show: "↓", Help: "go down one line", Do: move(1)},
 		{Names: []string{"pgup"}, Show: "pgup", Help: "go up ten lines", Do: move(-10)},
 		{Names: []string{"pgdown"}, Show: "pgdn", Help: "go down ten lines", Do: move(10)},
-		{Names: []string{"esc", "q"}, Show: "esc", Word: "choices", Help: "back to the choices (also q)", Do: s.show(pageStep)},
+		{Names: []string{"esc", "q"}, Show: "esc", Word: "choices", Help: "back to the choices", Do: s.show(pageStep)},
 	}
 }
 

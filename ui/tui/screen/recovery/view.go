@@ -87,6 +87,10 @@ func (s *Screen) step(cur *recovery.Finding, f screen.Frame) widget.Block {
 	if f.Height < 16 {
 		head, rule, name = nil, nil, name[:1]
 	}
+	if s.err != nil {
+		failed := widget.Paragraph(theme.Bad, "the look failed: "+s.err.Error(), 1, f.Width)
+		head = append(failed[:min(len(failed), max(f.Height/5, 1))], head...)
+	}
 	var cands widget.Block
 	if f.Height >= 30 && len(cur.Candidates) > 0 {
 		cands = append(widget.Block{widget.RuleLine(f.Width, "")}, s.candidates(cur, f)...)
@@ -164,7 +168,7 @@ func title(f *recovery.Finding, width int) widget.Block {
 		left += fmt.Sprintf("  generation %d", f.Gen)
 	}
 	first := widget.L(widget.T(theme.Strong, left))
-	if room := width - widget.Width(class) - 2; room > widget.Width(left)+1 {
+	if room := width - widget.Width(class) - 2; room >= widget.Width(left) {
 		first = widget.L(widget.Cell(theme.Strong, left, room), widget.T(theme.Dim, " "+class))
 	}
 	return widget.Block{first, widget.L(widget.T(theme.Plain, " "+cmp.Or(f.Physical, "no ID known"+soFar(f))))}
@@ -186,7 +190,7 @@ func classWords(c resource.Class) string {
 	case resource.Token:
 		return "a second create would return the first: Token"
 	case resource.Assigned:
-		return "a second create would make a duplicate: Assigned"
+		return "a second create would be a duplicate: Assigned"
 	}
 	return string(c)
 }
@@ -221,7 +225,7 @@ var sides = []struct {
 }{{recovery.For, theme.Good}, {recovery.Neutral, theme.Plain}, {recovery.Against, theme.Bad}, {recovery.Missing, theme.Warn}}
 
 func evidence(f *recovery.Finding, fr screen.Frame) widget.Block {
-	source := min(max(fr.Width/5, 12), 24)
+	source := min(max(fr.Width/4, 12), 24)
 	if fr.Width < 64 {
 		source = 0
 	}
@@ -340,8 +344,6 @@ func (s *Screen) decidedLine(width int) widget.Line {
 	switch {
 	case s.loading != "":
 		return widget.L(widget.T(theme.Info, " "+s.loading))
-	case s.err != nil:
-		return widget.L(widget.T(theme.Bad, " "+s.err.Error()))
 	case s.ran:
 		return widget.L(widget.T(theme.Warn, " The choices were carried out. l looks again."))
 	case f != nil && len(f.Looks) == 0:
@@ -349,7 +351,7 @@ func (s *Screen) decidedLine(width int) widget.Line {
 	}
 	text := fmt.Sprintf(" decided %d of %d. Nothing is sent before the summary is confirmed.", len(s.decided), len(s.list))
 	if len(s.decided) > 0 && len(s.decided) == len(s.list) {
-		text = fmt.Sprintf(" decided %d of %d (c). s shows the summary; nothing is sent before it is confirmed.", len(s.decided), len(s.list))
+		text = fmt.Sprintf(" decided %d of %d. Nothing is sent before the summary (s) is confirmed.", len(s.decided), len(s.list))
 	}
 	return widget.L(widget.T(theme.Strong, text)).Truncate(width)
 }

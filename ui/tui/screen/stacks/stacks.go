@@ -125,8 +125,8 @@ func (s *Screen) Keys() widget.Keymap {
 		}
 	}
 	return widget.Keymap{Keys: []widget.Key{
-		{Names: []string{"up", "k"}, Show: "↑↓", Word: "move", Help: "go up one stack (also k)", Do: move(-1)},
-		{Names: []string{"down", "j"}, Show: "↓", Help: "go down one stack (also j)", Do: move(1)},
+		{Names: []string{"up", "k"}, Show: "↑↓", Word: "move", Help: "go up one stack", Do: move(-1)},
+		{Names: []string{"down", "j"}, Show: "↓", Help: "go down one stack", Do: move(1)},
 		{Names: []string{"enter"}, Show: "enter", Word: "plan", Help: "review the last plan of the stack",
 			Do: open(func(sum screen.StackSummary) screen.Screen { return s.plan(sum.Stack) })},
 		{Names: []string{"R"}, Show: "R", Word: "recover", Help: "step through the uncertain creates of the stack",

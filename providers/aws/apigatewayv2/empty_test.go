@@ -1,0 +1,47 @@
+package apigatewayv2_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"reclaim/engine/resource"
+	"reclaim/engine/value"
+	"reclaim/providers/aws/apigatewayv2"
+	"reclaim/providers/providertest"
+)
+
+// answering returns the provider against a service that answers everything with body.
+func answering(t *testing.T, body string) resource.Provider {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Write([]byte(body))
+	}))
+	t.Cleanup(srv.Close)
+	return apigatewayv2.Providers(providertest.OpenAt(t, srv.URL))[0]
+}
+
+// S2: success that says nothing is no evidence, neither of absence nor of a create.
+func TestAnAnswerThatHoldsNothingProvesNothing(t *testing.T) {
+	for why, body := range map[string]string{"no fields": `{}`, "no body": ``, "another API": `{"apiId":"b2","name":"orders"}`} {
+		t.Run("read: "+why, func(t *testing.T) {
+			if o, err := answering(t, body).Read(t.Context(), resource.Key{"ApiId": "a1"}); !resource.Is(err, resource.ReadInvalid) {
+				t.Errorf("read: %v, %v; want read invalid", o, err)
+			}
+		})
+	}
+	for why, body := range map[string]string{"no list": `{}`, "an API without an ID": `{"items":[{"name":"orders"}]}`, "pages that go round": `{"items":[],"nextToken":"a"}`} {
+		t.Run("find: "+why, func(t *testing.T) {
+			if got, err := answering(t, body).(resource.Finder).Find(t.Context(), resource.Query{Nonce: "n1"}); !resource.Is(err, resource.ReadInvalid) {
+				t.Errorf("find: %v, %v; want read invalid", got, err)
+			}
+		})
+	}
+	t.Run("create: no ID", func(t *testing.T) {
+		_, err := answering(t, `{}`).Create(t.Context(), resource.Create{Params: value.Map{"Name": value.Of("orders"), "ProtocolType": value.Of("HTTP")}})
+		if !resource.Is(err, resource.Uncertain) || resource.DefinitelyNotExecuted(err) {
+			t.Errorf("create: %v, want uncertain", err)
+		}
+	})
+}

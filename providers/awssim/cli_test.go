@@ -1,0 +1,151 @@
+package awssim
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// cliStep is one call of the aws CLI: its words, and what its output must have (on stderr where refuse is set).
+type cliStep struct {
+	words  string // split at spaces; {trust} and the like stand for documents
+	has    string
+	refuse bool
+}
+
+var cliWords = map[string]string{
+	"{trust}": trustJSON, "{allow}": allowJSON, "{protect}": protectsData,
+	"{group}": *groupARN("/cli/g"), "{policy}": "arn:aws:iam::" + account + ":policy/p", "{key}": *keyARN,
+}
+
+// cliScripts run beside each other; the CLI takes about a second a call.
+var cliScripts = map[string][]cliStep{
+	"roles": {
+		{words: "sts get-caller-identity", has: `"Account": "123456789012"`},
+		{words: "iam create-role --role-name r --path /cli/ --assume-role-policy-document {trust} --tags Key=a,Value=1 Key=b,Value=2", has: `"RoleId": "AROA`},
+		{words: "iam create-role --role-name R --assume-role-policy-document {trust}", has: "(EntityAlreadyExists)", refuse: true},
+		{words: "iam update-role --role-name r --max-session-duration 7200"},
+		{words: "iam update-role-description --role-name r --description new", has: `"Description": "new"`},
+		{words: "iam update-assume-role-policy --role-name r --policy-document {trust}"},
+		{words: "iam tag-role --role-name r --tags Key=c,Value=3"},
+		{words: "iam untag-role --role-name r --tag-keys a"},
+		{words: "iam list-role-tags --role-name r --page-size 1", has: `"Key": "c"`},
+		{words: "iam put-role-permissions-boundary --role-name r --permissions-boundary " + readARN},
+		{words: "iam get-role --role-name r", has: `"Service": "lambda.amazonaws.com"`},
+		{words: "iam delete-role-permissions-boundary --role-name r"},
+		{words: "iam list-roles --path-prefix /cli/", has: `"RoleName": "r"`},
+		{words: "iam delete-role --role-name r"},
+	},
+	"policies": {
+		{words: "iam create-role --role-name q --assume-role-policy-document {trust}"},
+		{words: "iam put-role-policy --role-name q --policy-name i --policy-document {allow}"},
+		{words: "iam get-role-policy --role-name q --policy-name i", has: `"Action": "s3:GetObject"`},
+		{words: "iam list-role-policies --role-name q", has: `"i"`},
+		{words: "iam delete-role-policy --role-name q --policy-name i"},
+		{words: "iam create-policy --policy-name p --policy-document {allow}", has: `"PolicyId": "ANPA`},
+		{words: "iam attach-role-policy --role-name q --policy-arn {policy}"},
+		{words: "iam attach-role-policy --role-name q --policy-arn " + basicARN},
+		{words: "iam list-attached-role-policies --role-name q --page-size 1", has: "AWSLambdaBasicExecutionRole"},
+		{words: "iam get-policy --policy-arn {policy}", has: `"AttachmentCount": 1`},
+		{words: "iam delete-role --role-name q", has: "(DeleteConflict)", refuse: true},
+		{words: "iam detach-role-policy --role-name q --policy-arn {policy}"},
+		{words: "iam delete-policy --policy-arn {policy}"},
+		{words: "iam create-instance-profile --instance-profile-name ip", has: `"InstanceProfileId": "AIPA`},
+		{words: "iam add-role-to-instance-profile --instance-profile-name ip --role-name q"},
+		{words: "iam list-instance-profiles-for-role --role-name q", has: `"InstanceProfileName": "ip"`},
+		{words: "iam remove-role-from-instance-profile --instance-profile-name ip --role-name q"},
+		{words: "iam delete-instance-profile --instance-profile-name ip"},
+	},
+	"logs": {
+		{words: "logs create-log-group --log-group-name /cli/g --tags a=1,b=2"},
+		{words: "logs create-log-group --log-group-name /cli/g", has: "(ResourceAlreadyExistsException)", refuse: true},
+		{words: "logs put-retention-policy --log-group-name /cli/g --retention-in-days 7"},
+		{words: "logs describe-log-groups --log-group-name-prefix /cli/ --page-size 1", has: `"retentionInDays": 7`},
+		{words: "logs put-retention-policy --log-group-name /cli/g --retention-in-days 8", has: "(InvalidParameterException)", refuse: true},
+		{words: "logs delete-retention-policy --log-group-name /cli/g"},
+		{words: "logs tag-resource --resource-arn {group} --tags c=3"},
+		{words: "logs untag-resource --resource-arn {group} --tag-keys a"},
+		{words: "logs list-tags-for-resource --resource-arn {group}", has: `"c": "3"`},
+		{words: "logs associate-kms-key --log-group-name /cli/g --kms-key-id {key}"},
+		{words: "logs disassociate-kms-key --log-group-name /cli/g"},
+		{words: "logs put-data-protection-policy --log-group-identifier /cli/g --policy-document {protect}", has: "lastUpdatedTime"},
+		{words: "logs get-data-protection-policy --log-group-identifier {group}", has: "EmailAddress"},
+		{words: "logs delete-data-protection-policy --log-group-identifier /cli/g"},
+		{words: "logs create-log-stream --log-group-name /cli/g --log-stream-name s"},
+		{words: "logs put-log-events --log-group-name /cli/g --log-stream-name s --log-events timestamp=1,message=old", has: "tooOldLogEventEndIndex"},
+		{words: "logs describe-log-streams --log-group-name /cli/g", has: `"logStreamName": "s"`},
+		{words: "logs put-log-group-deletion-protection --log-group-identifier /cli/g --no-deletion-protection-enabled"},
+		{words: "logs delete-log-group --log-group-name /cli/g"},
+	},
+	"apis": {
+		{words: "apigatewayv2 create-api --name first --protocol-type HTTP --tags k=v --cors-configuration AllowHeaders=X-A,AllowOrigins=*", has: `"x-a"`},
+		{words: "apigatewayv2 create-api --name first --protocol-type HTTP", has: "execute-api.eu-west-1"},
+		{words: "apigatewayv2 get-apis --page-size 1", has: `"Name": "first"`},
+		{words: "apigatewayv2 get-api --api-id {api}", has: `"ProtocolType": "HTTP"`},
+		{words: "apigatewayv2 get-api --api-id none000000", has: "(NotFoundException)", refuse: true},
+		{words: "apigatewayv2 update-api --api-id {api} --description new", has: `"Description": "new"`},
+		{words: "apigatewayv2 delete-cors-configuration --api-id {api}"},
+		{words: "apigatewayv2 tag-resource --resource-arn arn:aws:apigateway:eu-west-1::/apis/{api} --tags c=3"},
+		{words: "apigatewayv2 untag-resource --resource-arn arn:aws:apigateway:eu-west-1::/apis/{api} --tag-keys k"},
+		{words: "apigatewayv2 get-tags --resource-arn arn:aws:apigateway:eu-west-1::/apis/{api}", has: `"c": "3"`},
+		{words: "apigatewayv2 delete-api --api-id {api}"},
+	},
+}
+
+func TestTheAWSCommandLineDrivesEveryOperation(t *testing.T) {
+	bin, err := exec.LookPath("aws")
+	if err != nil {
+		t.Skip("skipped: needs aws")
+	}
+	s, url := newCloud(t, Config{})
+	t.Run("scripts", func(t *testing.T) {
+		for name, steps := range cliScripts {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				for _, step := range steps {
+					runCLI(t, s, bin, url, step)
+				}
+			})
+		}
+	})
+	executed := map[string]bool{}
+	for _, r := range s.Log() {
+		if r.Executed && strings.Contains(r.UserAgent, "aws-cli") {
+			executed[r.Service+"."+r.Operation] = true
+		}
+	}
+	for service, table := range operations {
+		for name := range table {
+			if !executed[service+"."+name] {
+				t.Errorf("no step carries out %s.%s", service, name)
+			}
+		}
+	}
+	if st := s.State(); len(st.Roles) != 1 || len(st.LogGroups) != 0 || len(st.Apis) != 1 {
+		t.Errorf("left over: %+v", st)
+	}
+}
+
+func runCLI(t *testing.T, s *Server, bin, url string, step cliStep) {
+	t.Helper()
+	args := []string{"--endpoint-url", url, "--region", region, "--output", "json"}
+	for _, w := range strings.Fields(step.words) {
+		for from, to := range cliWords {
+			w = strings.ReplaceAll(w, from, to)
+		}
+		if strings.Contains(w, "{api}") {
+			w = strings.ReplaceAll(w, "{api}", s.State().Apis[0].ID)
+		}
+		args = append(args, w)
+	}
+	cmd := exec.Command(bin, args...)
+	ours := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") })
+	cmd.Env = append(ours, "AWS_ACCESS_KEY_ID="+plainKey, "AWS_SECRET_ACCESS_KEY=secret", "AWS_PAGER=",
+		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_MAX_ATTEMPTS=1")
+	out, err := cmd.CombinedOutput()
+	if (err != nil) != step.refuse || !strings.Contains(string(out), step.has) {
+		t.Fatalf("aws %s\n%v\n%s\nwant %q", step.words, err, out, step.has)
+	}
+}
