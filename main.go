@@ -5,7 +5,9 @@ package main
 
 import (
 	"context"
+	"embed"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime"
@@ -45,6 +47,7 @@ func app() *cli.App {
 		Schemas:   providers.Schemas,
 		OpenCloud: openCloud,
 		Sim:       newSim,
+		Stacks:    exampleStacks(),
 		MachineID: store.MachineID,
 		Owner:     store.Owner,
 		Alive:     store.Alive,
@@ -101,6 +104,19 @@ func openStore(dir string, o cli.StoreOptions) (cli.Store, error) {
 
 func openCloud(ctx context.Context, c cli.CloudConfig, types []string) (resource.Cloud, error) {
 	return providers.Open(ctx, providers.Config{Region: c.Region, Profile: c.Profile, Machine: c.Machine}, types)
+}
+
+// The example stacks are also what the demo deploys.
+//
+//go:embed testdata/stacks/*.yaml
+var examples embed.FS
+
+func exampleStacks() fs.FS {
+	sub, err := fs.Sub(examples, "testdata/stacks")
+	if err != nil {
+		panic(err) // the folder is part of the program
+	}
+	return sub
 }
 
 func newSim(c cli.SimConfig) (cli.Sim, error) {

@@ -150,7 +150,7 @@ func (c *committer) session(group []*job) (rest []*job) {
 	defer live.leave()
 	for len(group) > 0 {
 		if err := c.commit(db, group); err != nil {
-			live.breakOff()
+			live.breakOff(errors.Is(err, record.ErrDamaged))
 			return nil
 		}
 		group, _ = c.take()
@@ -170,10 +170,13 @@ func (c *committer) commit(db *bolt.DB, group []*job) error {
 			return answer(group, err)
 		}
 		run := &run{btx: btx}
-		kept, again := c.apply(run, group)
-		if again || len(kept) == 0 {
+		kept, spoiler := c.apply(run, group)
+		if spoiler != nil || len(kept) == 0 {
 			run.undo()
 			btx.Rollback()
+			if spoiler != nil {
+				spoiler.finish(spoiler.err) // its caller has its record back as it was
+			}
 			group = kept
 			continue
 		}
@@ -196,21 +199,23 @@ func (c *committer) commit(db *bolt.DB, group []*job) error {
 	return nil
 }
 
-// apply runs the jobs in order and returns those that did not fail; again when the transaction must not be kept.
-func (c *committer) apply(r *run, group []*job) (kept []*job, again bool) {
+// apply runs the jobs in order and returns those to keep. Jobs that fail without having written are answered; at one
+// that had written, the spoiler, it stops: its transaction must not be committed, and it is answered after that.
+func (c *committer) apply(r *run, group []*job) (kept []*job, spoiler *job) {
 	for i, j := range group {
 		r.dirty = false
 		err := c.call(r, j)
-		if err == nil {
+		switch {
+		case err == nil:
 			kept = append(kept, j)
-			continue
-		}
-		j.finish(err)
-		if r.dirty {
-			return append(kept, group[i+1:]...), true
+		case r.dirty:
+			j.err = err
+			return append(kept, group[i+1:]...), j
+		default:
+			j.finish(err)
 		}
 	}
-	return kept, false
+	return kept, nil
 }
 
 // call runs one job; a panic of its own is kept for its caller.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -89,6 +90,8 @@ var childVerbs = map[string]func(dir string) error{
 		}
 		return s.Read(ctx, func(record.View) error { fmt.Println(0); select {} })
 	},
+	"full disk":   fullAt(400 << 10),  // the file is larger already, and sparse: writing a page fails
+	"full growth": fullAt(4400 << 10), // growing the file fails
 	// locked keeps the file locked until it is killed.
 	"locked": func(dir string) error {
 		f, err := os.Open(dbFile(dir))
@@ -101,6 +104,48 @@ var childVerbs = map[string]func(dir string) error{
 		fmt.Println(0)
 		select {}
 	},
+}
+
+// fullAt writes until the file may not be written beyond limited bytes, then goes on when it may again. It prints how
+// many records there are to be.
+func fullAt(limited uint64) func(dir string) error {
+	return func(dir string) error {
+		signal.Ignore(syscall.SIGXFSZ)
+		s, f, err := childHold(dir, "child")
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		var limit syscall.Rlimit
+		if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+			return err
+		}
+		full := syscall.Rlimit{Cur: limited, Max: limit.Max}
+		for n := range 5 {
+			if err := putFile(s, f, n); err != nil {
+				return err
+			}
+		}
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &full); err != nil {
+			return err
+		}
+		n := 5
+		for ; err == nil && n < 10_000; n++ {
+			err = putFile(s, f, n)
+		}
+		again := putFile(s, f, n)
+		if !errors.Is(err, record.ErrWrite) || !errors.Is(again, record.ErrWrite) {
+			return fmt.Errorf("record %d: got %v, then %v, want ErrWrite", n, err, again)
+		}
+		if _, err := s.Emergency(evidence("A")); err != nil {
+			return err
+		}
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+			return err
+		}
+		fmt.Println(n) // n-1 are written; the next is again the n-th
+		return putFile(s, f, n-1)
+	}
 }
 
 func childHold(dir, name string) (*store.Store, record.Fence, error) {
@@ -150,7 +195,7 @@ func (c *child) next() bool {
 	}
 	var err error
 	if c.at, err = strconv.Atoi(c.out.Text()); err != nil {
-		c.t.Fatalf("child said %q", c.out.Text())
+		c.t.Fatalf("child said %s", c.out.Text())
 	}
 	return true
 }
@@ -300,6 +345,23 @@ func TestAReaderGetsInBetweenTheCommitsOfABusyWriter(t *testing.T) {
 	}
 	if last := c.kill(); seen < 10 || seen > last+2 {
 		t.Errorf("saw %d of %d", seen, last)
+	}
+}
+
+func TestAFullDiskRefusesTheWriteAndLosesNothing(t *testing.T) { // S36
+	for _, verb := range []string{"full disk", "full growth"} {
+		t.Run(verb, func(t *testing.T) {
+			s := made(t)
+			c := start(t, verb, s.Dir())
+			c.count(1)
+			if err := c.cmd.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			if n := countRecords(t, s, record.StackID{Name: "child", Scope: stack.Scope}); n != c.at {
+				t.Errorf("%d records, want %d", n, c.at)
+			}
+			fits(t, s)
+		})
 	}
 }
 

@@ -45,6 +45,7 @@ type session struct {
 	file   *os.File // db's; the lock is on it
 	txid   uint64   // of the file when it was unlocked
 	broken bool     // a commit failed: do not use db again
+	stuck  bool     // bbolt panicked, perhaps with its own locks held: do not even close db
 
 	paused  time.Time // last pause for others
 	ignored bool      // the last one paused for did not let go
@@ -89,11 +90,12 @@ func (s *session) leave() {
 	s.left.Broadcast()
 }
 
-// breakOff makes leave close the handle: after a failed commit, what bbolt has in memory cannot be trusted.
-func (s *session) breakOff() {
+// breakOff makes leave close the handle: after a failed commit, what bbolt has in memory cannot be trusted. stuck says
+// that bbolt panicked.
+func (s *session) breakOff(stuck bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.broken = true
+	s.broken, s.stuck = true, stuck
 }
 
 // mustLeave reports whether those who are in it must unlock the file before they go on.
@@ -127,18 +129,19 @@ func (s *session) close() error {
 	return s.discard()
 }
 
-// discard closes the handle, which unlocks the file. Of a broken one only the file is closed: bbolt may have stopped
-// with its own locks held, and closing would wait for them.
-func (s *session) discard() error {
+// discard closes the handle, which unlocks the file. Of a stuck one only the file is closed: closing the rest would
+// wait for bbolt's locks. Its mapping stays and would keep the lock, hence the unlock.
+func (s *session) discard() (err error) {
 	if s.db == nil {
 		return nil
 	}
-	end := s.db.Close
-	if s.broken {
-		end = s.file.Close
+	if s.stuck {
+		err = errors.Join(unix.Flock(int(s.file.Fd()), unix.LOCK_UN), s.file.Close())
+	} else {
+		err = s.db.Close()
 	}
-	s.db, s.file, s.broken = nil, nil, false
-	return end()
+	s.db, s.file, s.broken, s.stuck = nil, nil, false, false
+	return err
 }
 
 // lock locks the file and opens it, or uses the open handle if it is still the file at the path and nobody else wrote

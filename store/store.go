@@ -197,7 +197,7 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Read runs f on a consistent view, exactly once.
+// Read runs f on a consistent view, exactly once. f must not call the store.
 func (s *Store) Read(ctx context.Context, f func(record.View) error) error {
 	run := func(v *view) error {
 		if id, err := v.storeID(); err != nil {

@@ -7,6 +7,7 @@ package cli
 import (
 	"context"
 	"io"
+	"io/fs"
 	"os"
 
 	"reclaim/engine/record"
@@ -88,6 +89,8 @@ type App struct {
 	Schemas   func() []*resource.Schema
 	OpenCloud func(ctx context.Context, c CloudConfig, types []string) (resource.Cloud, error)
 	Sim       func(c SimConfig) (Sim, error)
+	// Stacks holds the example stacks, which the demo deploys.
+	Stacks fs.FS
 
 	MachineID func() string
 	Owner     func() record.Owner

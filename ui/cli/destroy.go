@@ -31,7 +31,7 @@ again before its delete, and one that is not the recorded one is left alone. Dat
 	o.scopeFlags(f)
 	o.deleteFlags(f)
 	f.StringSliceVar(&o.only, "only", nil, "ID to limit the run to, with what must go before it")
-	f.IntVar(&o.parallel, "parallel", 0, fmt.Sprintf("resources at once (default %d)", plan.DefaultParallel))
+	parallelFlag(f, &o.parallel)
 	f.StringVar(&o.events, "events", "", "write the event stream to this file as NDJSON")
 	return c
 }

@@ -6,6 +6,7 @@ import (
 
 	"reclaim/engine/deploy"
 	"reclaim/engine/record"
+	"reclaim/ui/tui/app"
 )
 
 // exitTerminated is the code of a run that SIGTERM or SIGHUP interrupted; the other codes are the engine's.
@@ -40,6 +41,9 @@ func exitOf(err error, interrupted int) int {
 	}
 	if _, ok := errors.AsType[*record.HeldError](err); ok {
 		return deploy.ExitHeld
+	}
+	if _, ok := errors.AsType[*app.StoppedError](err); ok {
+		return deploy.ExitInterrupted
 	}
 	switch {
 	case errors.Is(err, record.ErrWrite):

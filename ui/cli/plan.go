@@ -36,7 +36,7 @@ with --detailed-exitcode also 2: there is something to do.`,
 		RunE: s.run(func(ctx context.Context, args []string) error { return s.plan(ctx, &o, args) }),
 	}
 	o.flags(c.Flags())
-	c.Flags().StringSliceVar(&o.adopt, "adopt", nil, "ID[=PHYSICAL]: plan to take over an object that is not ours")
+	c.Flags().StringArrayVar(&o.adopt, "adopt", nil, "ID[=PHYSICAL]: plan to take over an object that is not ours")
 	c.Flags().StringVar(&o.out, "out", "", "write the plan to a file too, for review elsewhere")
 	c.Flags().BoolVar(&o.detailed, "detailed-exitcode", false, "exit 2 when there is something to do")
 	c.Flags().BoolVar(&o.all, "all", false, "list what is folded")

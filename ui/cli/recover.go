@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"reclaim/engine/deploy"
-	"reclaim/engine/plan"
 	"reclaim/engine/record"
 	"reclaim/engine/recovery"
 	"reclaim/engine/resource"
@@ -42,8 +41,8 @@ certainly was not executed, waiting for what cannot be visible yet.`,
 	f := c.Flags()
 	o.scopeFlags(f)
 	f.StringVar(&o.takeHold, "take-hold", "", "execution whose hold is taken over; its process must be dead")
-	f.StringSliceVar(&o.decide, "decide", nil, "ID=CHOICE[:PHYSICAL], as the evidence offers it")
-	f.IntVar(&o.parallel, "parallel", 0, fmt.Sprintf("resources at once (default %d)", plan.DefaultParallel))
+	f.StringArrayVar(&o.decide, "decide", nil, "ID=CHOICE[:PHYSICAL], as the evidence offers it")
+	parallelFlag(f, &o.parallel)
 	f.StringVar(&o.events, "events", "", "write the event stream to this file as NDJSON")
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -88,17 +89,17 @@ func simEnv(url, region string) []string {
 		"AWS_REGION=" + region, "AWS_DEFAULT_REGION=" + region, "AWS_EC2_METADATA_DISABLED=true"}
 }
 
-// under runs a command with env and returns its exit code. Nothing of the caller's own AWS settings reaches it: a profile
-// or a service's own endpoint could lead to the real cloud.
+// withoutAWS is an environment without any of the caller's own AWS settings: a profile or a service's own endpoint could
+// lead to the real cloud.
+func withoutAWS(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool { return strings.HasPrefix(kv, "AWS_") })
+}
+
+// under runs a command with env, and nothing of the caller's own AWS settings, and returns its exit code.
 func (s *session) under(env, args []string) (int, error) {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Stdin, s.Stdout, s.Stderr
-	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "AWS_") {
-			cmd.Env = append(cmd.Env, kv)
-		}
-	}
-	cmd.Env = append(cmd.Env, env...)
+	cmd.Env = append(withoutAWS(os.Environ()), env...)
 	if err := cmd.Start(); err != nil {
 		return deploy.ExitError, fmt.Errorf("run %s: %w", args[0], err)
 	}

@@ -111,11 +111,13 @@ func (s *session) stateShow(ctx context.Context, stack, id string) error {
 		}
 		found := map[record.StackID][]record.Record{}
 		var in []string
+		var bad []record.BadRecord
 		for _, sid := range ids {
-			list, _, err := v.Records(sid)
+			list, unusable, err := v.Records(sid)
 			if err != nil {
 				return err
 			}
+			bad = append(bad, unusable...)
 			for i := range list {
 				if list[i].ID == id {
 					found[sid] = append(found[sid], list[i])
@@ -125,12 +127,15 @@ func (s *session) stateShow(ctx context.Context, stack, id string) error {
 				in = append(in, sid.String())
 			}
 		}
-		return s.showRecords(found, in, id)
+		return s.showRecords(found, in, bad, id)
 	})
 }
 
-func (s *session) showRecords(found map[record.StackID][]record.Record, in []string, id string) error {
+func (s *session) showRecords(found map[record.StackID][]record.Record, in []string, bad []record.BadRecord, id string) error {
 	switch {
+	case len(in) == 0 && len(bad) > 0:
+		return fmt.Errorf("no usable record %s; %d cannot be used, %s among them: %s. Next: %s", id, len(bad), bad[0].Key, bad[0].Reason,
+			s.line("state", "list"))
 	case len(in) == 0:
 		return fmt.Errorf("no record %s. Next: %s", id, s.line("state", "list"))
 	case len(in) > 1:
@@ -139,7 +144,7 @@ func (s *session) showRecords(found map[record.StackID][]record.Record, in []str
 	s.rep.text = ""
 	for sid, list := range found {
 		s.rep.stack = sid.String()
-		s.rep.result = recordsJSON{Records: list, Unusable: []record.BadRecord{}}
+		s.rep.result = recordsJSON{Records: list, Unusable: emptyNotNull(bad)}
 		for i := range list {
 			s.rep.text += s.page().Record(&list[i])
 		}

@@ -29,5 +29,7 @@ func (s *session) ui(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return app.Run(ctx, b, app.Options{Theme: s.theme, NoColor: s.noColor, In: in, Out: out})
+	err = app.Run(ctx, b, app.Options{Theme: s.theme, NoColor: s.noColor, In: in, Out: out})
+	s.rep.codes = append(s.rep.codes, s.interrupt.Code())
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,7 +33,28 @@ type source struct {
 func (o *source) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.stack, "stack", "", "name of the stack (default: the file's stem)")
 	f.StringArrayVar(&o.parameters, "parameters", nil, "NAME=VALUE … or file://FILE (a JSON object, or CloudFormation's list)")
-	f.IntVar(&o.parallel, "parallel", 0, fmt.Sprintf("resources at once (default %d)", plan.DefaultParallel))
+	parallelFlag(f, &o.parallel)
+}
+
+// workers is the value of --parallel: a whole number from 1.
+type workers int
+
+func (w *workers) String() string { return strconv.Itoa(int(*w)) }
+func (w *workers) Type() string   { return "int" }
+
+// Set reads the number.
+func (w *workers) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return errors.New("want a number from 1")
+	}
+	*w = workers(n)
+	return nil
+}
+
+func parallelFlag(f *pflag.FlagSet, n *int) {
+	*n = plan.DefaultParallel
+	f.Var((*workers)(n), "parallel", "resources at once")
 }
 
 // oneFile takes the template's path from the arguments, and the parameters that follow --parameters.
@@ -120,7 +142,12 @@ func (s *session) withTemplate(ctx context.Context, file, name string, params ma
 	if err != nil {
 		return nil, err
 	}
-	if _, err := t.Bind(s.binding(name, resource.Scope{}, params)); err != nil {
+	var guess resource.Scope
+	if s.isLocal(t.Types()) {
+		guess = s.localScope()
+	}
+	graph, err := t.Bind(s.binding(name, guess, params))
+	if err != nil {
 		return nil, err
 	}
 	st, err := s.openStore(create, true)
@@ -135,11 +162,18 @@ func (s *session) withTemplate(ctx context.Context, file, name string, params ma
 		w.close()
 		return nil, err
 	}
-	if w.graph, err = t.Bind(s.binding(name, w.stack.Scope, params)); err != nil {
-		w.close()
-		return nil, err
+	if w.graph = graph; w.stack.Scope != guess {
+		if w.graph, err = t.Bind(s.binding(name, w.stack.Scope, params)); err != nil {
+			w.close()
+			return nil, err
+		}
 	}
 	return w, nil
+}
+
+// localScope is the scope of stacks that need no cloud.
+func (a *App) localScope() resource.Scope {
+	return resource.Scope{Partition: resource.LocalPartition, Account: a.MachineID()}
 }
 
 // place decides the stack's scope and opens the cloud for the template's and the recorded types. A stack that has cloud
@@ -155,7 +189,7 @@ func (s *session) place(ctx context.Context, w *work, types []string) error {
 		return err
 	}
 	if s.isLocal(types) && !clouds {
-		w.stack.Scope = resource.Scope{Partition: resource.LocalPartition, Account: machine}
+		w.stack.Scope = s.localScope()
 		return nil
 	}
 	if w.stack.Scope, err = w.cloud.Verify(ctx); err != nil {

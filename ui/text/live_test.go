@@ -18,7 +18,9 @@ func run(l *Live, events ...event.Event) {
 	}
 }
 
-func began(n int) event.Began { return event.Began{Stack: stack, Verb: "deploy", Items: make([]event.Item, n)} }
+func began(n int) event.Began {
+	return event.Began{Stack: stack, Verb: "deploy", Items: make([]event.Item, n)}
+}
 
 func TestALogOfASmallRunHasALinePerThingThatMatters(t *testing.T) {
 	var out strings.Builder

@@ -23,6 +23,7 @@ func env(t *testing.T, more map[string]string) {
 	all := map[string]string{
 		"AWS_REGION": "eu-north-1", "AWS_DEFAULT_REGION": "", "AWS_ACCESS_KEY_ID": "AKIDONE", "AWS_SECRET_ACCESS_KEY": "x", "AWS_SESSION_TOKEN": "",
 		"AWS_PROFILE": "", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_EC2_METADATA_DISABLED": "true", "AWS_ENDPOINT_URL": "",
+		"AWS_CA_BUNDLE": "", // with one, the SDK brings an HTTP client of its own
 	}
 	for name, text := range more {
 		all[name] = text

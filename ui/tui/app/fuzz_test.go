@@ -56,7 +56,7 @@ func TestRandomKeys(t *testing.T) {
 	keys := append(universe(), "enter", "enter", "enter", "tab", "tab", "D", "D", "A", "A", "A", "B", "C", "C", "C", "s", "s", "l", "n", "down", "down", "R", "esc", "3", "e-9c41")
 	confirmed := regexp.MustCompile(`\[> (Deploy|Destroy|Carry out) <\]`)
 	changes := 0
-	for seed := range uint64(60) {
+	for seed := range uint64(30) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		b := newBackend()
 		b.held = seed%2 == 1
@@ -65,7 +65,7 @@ func TestRandomKeys(t *testing.T) {
 			b.plan = harshPlan()
 		}
 		o := operate(t, b, Options{Start: []Start{StartStacks, StartPlan, StartRecovery}[seed%3], Stack: orders, Theme: "dark"})
-		for range 250 {
+		for range 150 {
 			if rnd.IntN(12) == 0 {
 				o.size(40+rnd.IntN(261), 12+rnd.IntN(89))
 			}

@@ -59,6 +59,7 @@ func scenes() []scene {
 		{"stacks", at(StartStacks, held)},
 		{"plan", at(StartPlan, nil)},
 		{"plan-update", at(StartPlan, nil, "down", "down", "down", "A", "down", "A")},
+		{"plan-create", at(StartPlan, nil, "down", "down", "down", "down", "down")},
 		{"plan-fields", at(StartPlan, nil, "down", "down", "down", "down", "x", "enter")},
 		{"plan-filter", at(StartPlan, nil, "/", "r", "o", "l", "e")},
 		{"plan-deploy", at(StartPlan, nil, "down", "down", "down", "A", "down", "A", "D")},

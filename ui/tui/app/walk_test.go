@@ -46,8 +46,9 @@ func TestReviewApproveDeployWatch(t *testing.T) {
 		t.Fatal(d)
 	}
 	o.sees("ended, exit 3", "2 done", "1 uncertain", "next: reclaim recover orders-prod", "PutRule was sent and not answered")
-	o.press("x")
 	o.sees("+ done")
+	o.press("x")
+	o.seesNot("+ done")
 	o.press("esc")
 	o.sees("this plan was run")
 	o.press("A", "D")
@@ -342,6 +343,34 @@ func TestFilterIsShownAndDropped(t *testing.T) {
 	o.press("tab", "enter")
 	if !o.quit {
 		t.Fatal("leaving the first screen quits")
+	}
+}
+
+// At the smallest size the verdict and the choice under the cursor are still on the screen.
+func TestSmallestScreenShowsVerdictAndChoice(t *testing.T) {
+	o := operate(t, newBackend(), Options{Start: StartRecovery, Stack: orders, Theme: "none"})
+	o.size(40, 12)
+	o.press("l", "C", "C")
+	o.sees("VERDICT  foreign", ">  adopt", "decided 2 of 3")
+	o.press("down", "down", "down")
+	o.sees(">  later")
+}
+
+// A signal drains a live run and ends the UI once it has ended; without a run it ends the UI.
+func TestSignalDrainsThenEnds(t *testing.T) {
+	o := liveScene(t)
+	o.send(stopMsg{})
+	if o.quit {
+		t.Fatal("the run was not waited for")
+	}
+	o.await("ended, exit 0")
+	if !o.quit || o.r.stopped != nil {
+		t.Fatal("the UI must end by itself once the run has drained")
+	}
+	idle := operate(t, newBackend(), Options{Start: StartPlan, Stack: orders, Theme: "none"})
+	idle.send(stopMsg{})
+	if !idle.quit {
+		t.Fatal("without a run the UI must end at once")
 	}
 }
 

@@ -110,12 +110,12 @@ func Wrap(text string, width int) []string {
 	line, used := "", 0
 	flush := func() { out = append(out, line); line, used = "", 0 }
 	for _, word := range strings.Fields(text) {
+		word = clean.Clean(word)
 		w := Width(word)
 		if used > 0 && used+1+w > width {
 			flush()
 		}
 		for w > width { // no space to break at
-			word = clean.Clean(word)
 			head, tail := split(word, width)
 			if head == "" { // a character wider than the line
 				cluster, _ := ansi.FirstGraphemeCluster(word, ansi.GraphemeWidth)

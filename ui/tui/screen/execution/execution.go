@@ -117,6 +117,7 @@ func (s *Screen) take(b batch) tea.Cmd {
 	if b.ended {
 		s.live, s.outcome, s.err = false, b.outcome, b.err
 		s.settleFromOutcome()
+		s.unfolded = s.unfolded || len(s.items) <= fewItems
 	}
 	s.arrange()
 	if b.ended {
@@ -178,6 +179,9 @@ func (s *Screen) apply(env event.Envelope) {
 		s.end = &e
 	}
 }
+
+// fewItems is up to how many lines a run that has ended shows without being asked to unfold.
+const fewItems = 50
 
 // maxCalls is how many of the last calls are kept for the screen; the store keeps all.
 const maxCalls = 100

@@ -7,6 +7,7 @@ import (
 
 	"reclaim/engine/event"
 	"reclaim/ui/tui/screen"
+	"reclaim/ui/tui/screen/fields"
 	"reclaim/ui/tui/theme"
 	"reclaim/ui/tui/widget"
 )
@@ -186,7 +187,7 @@ func (s *Screen) result(width int) widget.Block {
 		out = append(out, widget.Paragraph(role, summary, 1, width)...)
 	}
 	for _, o := range s.outcome.Outputs {
-		out = append(out, widget.L(widget.T(theme.Dim, " output "), widget.T(theme.Strong, o.Name), widget.T(theme.Plain, " "+o.Value.String())))
+		out = append(out, widget.L(widget.T(theme.Dim, " output "), widget.T(theme.Strong, o.Name), widget.T(theme.Plain, " "+fields.Text(o.Value))))
 	}
 	if s.outcome.Emergency != "" {
 		out = append(out, widget.Paragraph(theme.Bad, "The store could not be written. What was learned is in "+s.outcome.Emergency, 1, width)...)

@@ -16,8 +16,12 @@ import (
 	"reclaim/ui/tui/widget"
 )
 
-// Text is a value as a cell shows it: bare text, (sensitive), (known after X), or compact JSON.
+// Text is a value as a cell shows it: bare text, (sensitive), (known after X), compact JSON, or - for nothing. A plan
+// that comes from the store has null where nothing was returned.
 func Text(v value.Value) string {
+	if v.Kind() == value.Null {
+		return "-"
+	}
 	if s, ok := v.Str(); ok {
 		if s == "" {
 			return `""`
@@ -189,7 +193,7 @@ func pairs(list []diff.Field, v diff.Verdict, head string, width int) widget.Blo
 			widget.CellTail(theme.Strong, Text(f.Desired), cell), widget.T(theme.Plain, " "), widget.CellTail(theme.Plain, Text(f.Observed), cell)))
 		why := f.Reason
 		if f.Immutable && v == diff.Differs {
-			why = strings.TrimPrefix(why+"; immutable: this forces a replacement", "; ")
+			why = strings.TrimPrefix(why+"; immutable", "; ")
 		}
 		if why != "" {
 			out = append(out, widget.Paragraph(theme.Dim, why, 5, width)...)
@@ -207,10 +211,16 @@ func whys(list []diff.Field, width int) widget.Block {
 			continue
 		}
 		if out == nil {
-			out = widget.Block{widget.L(widget.Cell(theme.Warn, " UNVERIFIED, set by the config", path+4), widget.T(theme.Dim, "why"))}
+			out = widget.Block{widget.L(widget.T(theme.Warn, " UNVERIFIED, set by the config"))}
 		}
-		out = append(out, widget.L(widget.T(theme.Plain, "   "), widget.CellTail(theme.Plain, string(f.Path), path), widget.T(theme.Plain, " "),
-			widget.T(theme.Dim, cmp.Or(f.Reason, "not returned"))))
+		why := cmp.Or(f.Reason, "not returned")
+		line := widget.L(widget.T(theme.Plain, "   "), widget.CellTail(theme.Plain, string(f.Path), path), widget.T(theme.Plain, " "))
+		if widget.Width(why) > width-path-4 {
+			out = append(append(out, line), widget.Paragraph(theme.Dim, why, 5, width)...)
+			continue
+		}
+		line.Spans = append(line.Spans, widget.T(theme.Dim, why))
+		out = append(out, line)
 	}
 	return spaced(out)
 }

@@ -242,10 +242,11 @@ func (s *Screen) summary(given []deploy.Approval) widget.Block {
 		}
 	}
 	out = append(out, widget.Line{})
-	left := len(s.runnable) - len(given)
-	blocked := s.plan.Counts()[plan.Blocked]
-	return append(out, widget.Paragraph(theme.Dim, fmt.Sprintf("%d not approved and %d blocked stay as they are. Each resource is looked at "+
-		"again before it is changed; what moved stops as stale.", left, blocked), 0, dialogWidth)...)
+	text := "Each resource is looked at again before it is changed; what moved stops as stale."
+	if left, blocked := len(s.runnable)-len(given), s.plan.Counts()[plan.Blocked]; left+blocked > 0 {
+		text = fmt.Sprintf("%d not approved and %d blocked stay as they are. ", left, blocked) + text
+	}
+	return append(out, widget.Paragraph(theme.Dim, text, 0, dialogWidth)...)
 }
 
 func specialGrants(grants []plan.Grant) string {

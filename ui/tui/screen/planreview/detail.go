@@ -35,6 +35,9 @@ func (s *Screen) brief(f screen.Frame, height int) widget.Block {
 		why = why[:4]
 	}
 	table := fields.Table(it.Fields, f.Width, s.unfolded)
+	if it.Action == plan.Create && len(it.Desired) > 0 {
+		table = params(it, f.Width)
+	}
 	if room := max(height-len(out)-len(why), 0); len(table) > room {
 		hidden := len(table) - room + 1
 		table = append(table[:max(room-1, 0):max(room-1, 0)], widget.L(widget.T(theme.Dim, fmt.Sprintf(" … %s; enter shows all", widget.Count(hidden, "more line")))))
@@ -101,7 +104,7 @@ func (s *Screen) full(it *plan.Item, f screen.Frame, width int) widget.Block {
 	if it.Reason != "" {
 		out = append(out, widget.L(widget.T(theme.Bad, " BLOCKED: "+string(it.Reason))))
 	}
-	if len(it.Fields) > 0 {
+	if len(it.Fields) > 0 && it.Action != plan.Create {
 		out = append(out, widget.L(widget.T(theme.Dim, fmt.Sprintf(" %d differ · %d match · %d unverified · %d unknown", fields.Count(it.Fields, diff.Differs),
 			fields.Count(it.Fields, diff.Match), fields.Count(it.Fields, diff.Unverified), fields.Count(it.Fields, diff.Unknown)))))
 	}
@@ -114,10 +117,12 @@ func (s *Screen) full(it *plan.Item, f screen.Frame, width int) widget.Block {
 	out = append(out, widget.Line{})
 	out = append(out, s.why(it, width)...)
 	out = append(out, widget.Line{})
+	if it.Action == plan.Create && len(it.Desired) > 0 {
+		return append(out, params(it, width)...)
+	}
 	if sections := fields.Sections(it.Fields, width, s.unfolded); len(sections) > 0 {
 		out = append(append(out, sections...), widget.Line{})
 	}
-	out = append(out, params(it, width)...)
 	return append(out, noReplacement(it, width)...)
 }
 
@@ -128,18 +133,15 @@ func readWord(it *plan.Item, now time.Time) string {
 	return "read " + screen.Age(now, it.ReadAt)
 }
 
-// params lists what a create would send, where there is nothing to compare it with.
+// params lists what a create would send: there is nothing yet to compare it with.
 func params(it *plan.Item, width int) widget.Block {
-	if len(it.Fields) > 0 || len(it.Desired) == 0 {
-		return nil
-	}
 	out := widget.Block{widget.L(widget.T(theme.Good, " TO BE SENT"))}
 	name := max(width*36/100, 8)
 	for _, k := range it.Desired.Keys() {
 		out = append(out, widget.L(widget.T(theme.Plain, "   "), widget.CellTail(theme.Plain, k, name), widget.T(theme.Plain, " "),
 			widget.T(theme.Strong, fields.Text(it.Desired[k]))))
 	}
-	return append(out, widget.Line{})
+	return out
 }
 
 // noReplacement says why nothing here can destroy the object, where that is so.

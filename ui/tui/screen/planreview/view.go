@@ -37,7 +37,7 @@ func (s *Screen) body(f screen.Frame) widget.Block {
 	foot := s.foot(f)
 	room := max(f.Height-len(head)-len(foot), 1)
 	if f.Wide() {
-		left := min(max(f.Width*60/100, 64), 100)
+		left := min(max(f.Width*58/100, 64), 100)
 		panes := widget.Beside(s.list(left, room, f.Now), s.pane(f, f.Width-left-1, room), left, room)
 		return append(append(head, panes...), foot...)
 	}
@@ -163,36 +163,36 @@ func (s *Screen) list(width, height int, now time.Time) widget.Block {
 		return widget.Paragraph(theme.Dim, text, 1, width).Head(height)
 	}
 	from, to := s.cursor.Window(len(s.rows), height)
-	id, typ := s.columns(width)
+	id, typ, short := s.columns(width)
 	var out widget.Block
 	for i := from; i < to; i++ {
-		out = append(out, s.row(s.rows[i], i == s.cursor.At, id, typ, now))
+		out = append(out, s.row(s.rows[i], i == s.cursor.At, id, typ, short, now))
 	}
 	return out.Head(height)
 }
 
-// columns returns the widths of the ID and the type column; 0 drops the type.
-func (s *Screen) columns(width int) (id, typ int) {
-	id, typ = 8, 8
+// columns returns the widths of the ID and the type column, and how a type is written; 0 drops the type.
+func (s *Screen) columns(width int) (id, typ int, short func(string) string) {
+	id, typ, short = 8, 4, screen.ShortType
+	if width < 80 { // a pane stands beside it and says the type in full
+		short = func(t string) string { return t[strings.LastIndex(t, ":")+1:] }
+	}
 	for i, r := range s.rows {
 		if i == 500 { // enough to know how wide the names are
 			break
 		}
 		if r.item != nil {
-			id, typ = max(id, widget.Width(r.item.ID)), max(typ, widget.Width(screen.ShortType(r.item.Type)))
+			id, typ = max(id, widget.Width(r.item.ID)), max(typ, widget.Width(short(r.item.Type)))
 		}
 	}
 	id, typ = min(id, max(width/4, 10)), min(typ, max(width*27/100, 8))
-	switch {
-	case width < 64:
+	if width < 64 {
 		typ = 0
-	case width < 80: // a pane stands beside it and says the type in full
-		typ = min(typ, 14)
 	}
-	return id, typ
+	return id, typ, short
 }
 
-func (s *Screen) row(r row, selected bool, id, typ int, now time.Time) widget.Line {
+func (s *Screen) row(r row, selected bool, id, typ int, short func(string) string, now time.Time) widget.Line {
 	at := " "
 	if selected {
 		at = ">"
@@ -210,7 +210,7 @@ func (s *Screen) row(r row, selected bool, id, typ int, now time.Time) widget.Li
 	spans := []widget.Span{widget.T(theme.Plain, " "+at), widget.T(theme.Good, given+" "), widget.T(role, mark+" "),
 		widget.Cell(role, string(it.Action), 8), widget.T(theme.Plain, "  "), widget.Cell(theme.Strong, it.ID, id), widget.T(theme.Plain, "  ")}
 	if typ > 0 {
-		spans = append(spans, widget.Cell(theme.Dim, screen.ShortType(it.Type), typ), widget.T(theme.Plain, "  "))
+		spans = append(spans, widget.Cell(theme.Dim, short(it.Type), typ), widget.T(theme.Plain, "  "))
 	}
 	return widget.Line{Spans: append(spans, widget.T(theme.Plain, note(it, now))), Selected: selected}
 }

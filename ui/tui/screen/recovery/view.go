@@ -96,14 +96,14 @@ func (s *Screen) step(cur *recovery.Finding, f screen.Frame) widget.Block {
 		cands = append(widget.Block{widget.RuleLine(f.Width, "")}, s.candidates(cur, f)...)
 	}
 	room := f.Height - (len(head) + len(name) + 2*len(rule) + 1)
-	parts := []part{{timeline(cur, f.Width), 1}, {evidence(cur, f), 3}, {verdict(cur, f), 1}, {s.options(cur, f, true), 3}, {cands, 0}}
+	parts := []part{{timeline(cur, f.Width)}, {evidence(cur, f)}, {verdict(cur, f)}, {s.options(cur, f, true)}, {cands}}
 	if lines(parts) > room {
 		parts[3].block = s.options(cur, f, false)
 	}
 	share(parts, room)
 	out := append(head, name...)
 	out = append(append(out, parts[0].cut()...), rule...)
-	out = append(append(out, parts[1].cut()...), parts[2].cut()...)
+	out = append(append(out, parts[1].cut()...), parts[2].cutShort(f.Width)...)
 	out = append(append(out, parts[4].cut()...), rule...)
 	out = append(out, parts[3].block...)
 	for len(out) < f.Height-1 {
@@ -112,11 +112,8 @@ func (s *Screen) step(cur *recovery.Finding, f screen.Frame) widget.Block {
 	return append(out[:max(f.Height-1, 0)], s.decidedLine(f.Width))
 }
 
-// part is a part of the stepper and the fewest lines it can do with.
-type part struct {
-	block widget.Block
-	least int
-}
+// part is a part of the stepper.
+type part struct{ block widget.Block }
 
 // cut marks the last line when lines were taken away; share keeps the count in cap.
 func (p part) cut() widget.Block {
@@ -136,7 +133,18 @@ func lines(parts []part) int {
 	return n
 }
 
-// share takes lines away until all parts fit: of the timeline first, of the choices last.
+// cutShort marks the end of the last line and keeps the rest of it: a verdict is never hidden behind a count.
+func (p part) cutShort(width int) widget.Block {
+	if cap(p.block) == len(p.block) || len(p.block) == 0 {
+		return p.block
+	}
+	out := append(widget.Block(nil), p.block...)
+	last := out[len(out)-1].Truncate(width - 2)
+	out[len(out)-1] = widget.L(append(append([]widget.Span(nil), last.Spans...), widget.T(theme.Strong, " …"))...)
+	return out
+}
+
+// share takes lines away until all parts fit, a little of each in turn; the verdict and the choices keep theirs longest.
 func share(parts []part, room int) {
 	total := lines(parts)
 	for i := range parts {
@@ -148,16 +156,8 @@ func share(parts []part, room int) {
 			total--
 		}
 	}
-	take(4, 6)
-	take(0, 3)
-	take(1, 6)
-	take(2, 2)
-	take(4, 0)
-	for _, i := range []int{0, 2, 1, 3} {
-		take(i, parts[i].least)
-	}
-	for _, i := range []int{0, 1, 3, 2} {
-		take(i, min(i, 1))
+	for _, t := range []struct{ part, least int }{{4, 6}, {0, 3}, {1, 6}, {2, 2}, {4, 0}, {0, 1}, {1, 2}, {3, 3}, {2, 1}, {1, 1}, {0, 0}, {3, 1}} {
+		take(t.part, t.least)
 	}
 }
 
