@@ -31,11 +31,38 @@ func (t *task) create(ctx context.Context, s *plan.Subject, it *plan.Item) endin
 	if plan.NeedsVerdict(rec, t.provider.Schema()) && s.Finding.Verdict != recovery.VerdictGone {
 		return t.retry(ctx, s)
 	}
-	next := t.newRecord(s, it.Gen)
 	if rec == nil {
-		return t.send(ctx, s, next)
+		return t.send(ctx, s, t.newRecord(s, it.Gen))
 	}
-	return t.send(ctx, s, next, change{rec: rec, drop: true, step: record.StepPersist(rec.ID) + ":dropped", why: "gone since"})
+	if end := t.lookFirst(ctx, s); end.ended() {
+		return end
+	}
+	next := t.newRecord(s, it.Gen)
+	return t.send(ctx, s, next, t.dropping(rec, "gone since"))
+}
+
+// lookFirst looks at where a new intent will make its object, as if nothing were recorded (S5). s keeps the look. What is
+// there already is nobody's to overwrite: nothing is sent.
+func (t *task) lookFirst(ctx context.Context, s *plan.Subject) ending {
+	look := *s
+	look.Record, look.Adopt = nil, nil
+	if err := plan.Observe(ctx, t.lookEnv(), &look); err != nil {
+		return failed("%v", err)
+	}
+	s.Look = look.Look
+	switch {
+	case look.Look.Err != nil:
+		return failed("look before the create: %v", look.Look.Err)
+	case look.Look.Obs != nil:
+		physical := t.provider.Schema().Physical(look.Look.Obs.Key)
+		return ending{event.Blocked, physical + " is there already, and nothing shows it to be ours; nothing was sent for it. Choose another name, or make a new plan to take it over"}
+	}
+	return again
+}
+
+// dropping ends a record in the transaction that begins the next.
+func (t *task) dropping(rec *record.Record, why string) change {
+	return change{rec: rec, drop: true, tomb: t.remains(rec), step: record.StepPersist(rec.ID) + ":dropped", why: why}
 }
 
 // newRecord is a creating record with its intent: generated name, nonce, token, preflight and params being sent (S6).
@@ -85,6 +112,9 @@ func random(n int) string {
 // identical, else of a new intent with the old one kept searchable (S15).
 func (t *task) retry(ctx context.Context, s *plan.Subject) ending {
 	rec := s.Record
+	if rec.Intent == nil {
+		return ending{event.Blocked, "its record holds no intent, so nobody knows what was sent; give it up: reclaim recover " + t.stack.String() + " --decide " + rec.ID + "=abandon"}
+	}
 	if t.attempts >= maxAttempts {
 		return ending{event.Unsure, fmt.Sprintf("given up for now after %d attempts: %s", t.attempts, s.Finding.Summary)}
 	}
@@ -99,15 +129,12 @@ func (t *task) retry(ctx context.Context, s *plan.Subject) ending {
 	}
 	if !same {
 		rec.Former = append(slices.Clone(rec.Former), *rec.Intent)
-		look := *s
-		look.Record = nil
-		if err := plan.Observe(ctx, t.lookEnv(), &look); err != nil {
-			return failed("%v", err)
+		if end := t.lookFirst(ctx, s); end.ended() {
+			return end
 		}
-		if look.Look.Err != nil {
-			return failed("look before a new intent: %v", look.Look.Err)
+		if c := t.appeared(rec, s.Look.Ours); c != "" {
+			return ending{event.Unsure, c + " carries this resource's tags and was not there before; nothing was sent. Look again: reclaim recover " + t.stack.String()}
 		}
-		s.Look = look.Look
 		rec.Intent = t.newIntent(s)
 		if len(rec.Intent.Key) > 0 {
 			rec.Key, rec.Physical = rec.Intent.Key, t.provider.Schema().Physical(rec.Intent.Key)
@@ -115,6 +142,17 @@ func (t *task) retry(ctx context.Context, s *plan.Subject) ending {
 		}
 	}
 	return t.send(ctx, s, rec)
+}
+
+// appeared names an object with our tags that no intent of rec found there before it: it may be what was sent.
+func (t *task) appeared(rec *record.Record, ours []resource.Candidate) string {
+	for _, c := range ours {
+		before := func(i record.Intent) bool { return slices.Contains(i.Preflight.Existing, c.Identity.UniqueID) }
+		if !slices.ContainsFunc(rec.Former, before) {
+			return t.provider.Schema().Physical(c.Key)
+		}
+	}
+	return ""
 }
 
 // send commits an attempt, together with what must not be separate from it, sends it, and commits what came back.
@@ -281,7 +319,7 @@ func (t *task) acknowledge(ctx context.Context, s *plan.Subject, rec *record.Rec
 	rec.Status, rec.Pending = record.Acknowledged, rec.Intent.Params
 	whole := len(created.Unsent) == 0 && schema.Identity != resource.Upsert && !schema.Settles
 	if whole {
-		rec.Status, rec.Pending = record.Made, nil
+		rec.Status, rec.Pending, rec.Intent = record.Made, nil, rec.Intent.Settled()
 	}
 	t.phase("acknowledge", "", time.Time{})
 	if err := t.journal.put(after(ctx, rec.ID), rec, record.StepPersist(rec.ID), "acknowledged"); err != nil {
@@ -324,7 +362,7 @@ func (t *task) reclaim(ctx context.Context, s *plan.Subject, it *plan.Item) endi
 		rec.Origin = record.Presumed
 	}
 	rec.AckedAt = t.env.Clock.Now().UTC()
-	rec.Pending = rec.Intent.Params
+	rec.Pending = sent(rec)
 	why := fmt.Sprintf("reclaimed: verdict %q, row %s", s.Finding.Verdict, s.Finding.Row)
 	return t.committed(ctx, rec, why)
 }
@@ -367,6 +405,9 @@ func (t *task) found(s *plan.Subject, it *plan.Item, obs *resource.Observation) 
 // own fills in a record from the object that it now stands for.
 func (t *task) own(rec *record.Record, obs *resource.Observation) {
 	schema := t.provider.Schema()
+	if p, ok := t.env.Cloud.Provider(rec.Type); ok {
+		schema = p.Schema() // config may name another type by now
+	}
 	rec.Key, rec.Identity = obs.Key, obs.Identity
 	known := []value.Map{rec.Params, rec.Pending}
 	if rec.Intent != nil {
@@ -381,10 +422,19 @@ func (t *task) own(rec *record.Record, obs *resource.Observation) {
 	}
 }
 
+// sent are the params of a record's create; nil when it holds no intent.
+func sent(rec *record.Record) value.Map {
+	if rec.Intent == nil {
+		return nil
+	}
+	return rec.Intent.Params
+}
+
 // adoptObject writes the adopting record, then the tags, then hands over to the ordinary diff.
 func (t *task) adoptObject(ctx context.Context, rec *record.Record, obs *resource.Observation) ending {
 	t.own(rec, obs)
 	rec.Status, rec.Origin, rec.Nonce, rec.InFlight = record.Adopting, record.ByAdopt, "", nil
+	rec.Params = nil // of what was there before, if anything: no member of the adopted object is recorded as ours (S26)
 	if end := t.committed(ctx, rec, "adopting"); end.ended() {
 		return end
 	}

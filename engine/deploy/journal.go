@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"reclaim/engine/crash"
@@ -21,10 +22,11 @@ type journal struct {
 	mu      sync.Mutex
 	records map[record.Ref]*record.Record
 	last    map[string]int
+	retired map[string]int // ID → generation that this run retired
 }
 
 func newJournal(st record.Store, clock Clock, h *halt) *journal {
-	return &journal{st: st, clock: clock, halt: h, records: map[record.Ref]*record.Record{}, last: map[string]int{}}
+	return &journal{st: st, clock: clock, halt: h, records: map[record.Ref]*record.Record{}, last: map[string]int{}, retired: map[string]int{}}
 }
 
 // load fills the journal from state read under the hold.
@@ -69,6 +71,30 @@ func (j *journal) generation(id string, gen int) *record.Record {
 	return &c
 }
 
+// retiredHere returns the generation of an ID that this run retired, nil when it retired none. One that an earlier run
+// left is another matter: it is an item of the plan, with an approval of its own.
+func (j *journal) retiredHere(id string) *record.Record {
+	j.mu.Lock()
+	gen := j.retired[id]
+	j.mu.Unlock()
+	return j.generation(id, gen)
+}
+
+// user names a resource whose record still depends on a generation, "" when there is none: what it refers to is not
+// deleted before it has moved or gone (S22). A reference to a generation that is no longer recorded may mean this one.
+func (j *journal) user(id string, gen int) string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var found string
+	uses := func(d record.Ref) bool { return d.ID == id && (d.Gen == gen || j.records[d] == nil) }
+	for _, r := range j.records {
+		if r.ID != id && slices.ContainsFunc(r.DependsOn, uses) && (found == "" || r.ID < found) {
+			found = r.ID
+		}
+	}
+	return found
+}
+
 // lastGen is the highest generation of an ID that was ever recorded.
 func (j *journal) lastGen(id string) int {
 	j.mu.Lock()
@@ -77,12 +103,15 @@ func (j *journal) lastGen(id string) int {
 }
 
 // uncertain lists the records whose create stands without an outcome.
-func (j *journal) uncertain() []record.Record {
+func (j *journal) uncertain() []record.Record { return j.find((*record.Record).Uncertain) }
+
+// find lists the records for which fits, in no order.
+func (j *journal) find(fits func(*record.Record) bool) []record.Record {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var out []record.Record
 	for _, r := range j.records {
-		if r.Uncertain() {
+		if fits(r) {
 			out = append(out, *r)
 		}
 	}
@@ -144,6 +173,11 @@ func (j *journal) commit(ctx context.Context, changes ...change) error {
 		}
 		kept := written[i]
 		j.keep(&kept)
+		if kept.Status == record.Retired {
+			j.mu.Lock()
+			j.retired[kept.ID] = kept.Gen
+			j.mu.Unlock()
+		}
 	}
 	return nil
 }

@@ -49,29 +49,39 @@ type salvage struct {
 
 func (c *salvage) run(ctx context.Context) Outcome {
 	defer c.watchDrain(ctx)()
-	records := c.journal.uncertain()
+	records := c.unjudged()
 	slices.SortFunc(records, func(a, b record.Record) int { return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.ID, b.ID)) })
 	began := event.Began{Stack: c.stack, Verb: "recover", Owner: c.hold.Owner, Epoch: c.hold.Epoch, Waits: c.waits(records)}
 	var nodes []schedule.Node
-	byID := map[string]*record.Record{}
+	byName := map[string]*record.Record{}
 	for i := range records {
 		rec := &records[i]
-		byID[rec.ID] = rec
-		n := schedule.Node{Name: rec.ID}
+		n := schedule.Node{Name: nodeName(rec.Ref())}
+		byName[n.Name] = rec
 		for _, d := range rec.DependsOn {
-			n.After = append(n.After, d.ID)
+			n.After = append(n.After, nodeName(d))
 		}
 		nodes = append(nodes, n)
 		began.Items = append(began.Items, event.Item{ID: rec.ID, Gen: rec.Gen, Type: rec.Type, Action: "recover", Physical: rec.Physical})
 	}
 	c.out.emit(began)
-	schedule.Run(ctx, nodes, cmp.Or(c.req.Parallel, plan.DefaultParallel), func(ctx context.Context, id string) {
-		res := c.resolve(ctx, byID[id])
+	schedule.Run(ctx, nodes, cmp.Or(c.req.Parallel, plan.DefaultParallel), func(ctx context.Context, name string) {
+		res := c.resolve(ctx, byName[name])
 		c.mu.Lock()
 		c.items = append(c.items, res)
 		c.mu.Unlock()
 	})
 	return c.finish(ctx, c.items, nil)
+}
+
+func nodeName(r record.Ref) string { return fmt.Sprintf("%s %d", r.ID, r.Gen) }
+
+// unjudged are the records that only a verdict can bring to an end.
+func (c *salvage) unjudged() []record.Record {
+	return c.journal.find(func(r *record.Record) bool {
+		p, ok := c.env.Cloud.Provider(r.Type)
+		return r.Uncertain() || ok && plan.NeedsVerdict(r, p.Schema())
+	})
 }
 
 // resolve brings one uncertain record to an end, as far as evidence and decisions go.
@@ -83,7 +93,7 @@ func (c *salvage) resolve(ctx context.Context, rec *record.Record) ItemResult {
 	if !ok {
 		return t.end(ending{event.Blocked, fmt.Sprintf("type %s is not supported by this version", rec.Type)})
 	}
-	t.provider = p
+	t.provider, t.gen = p, rec.Gen
 	t.wanted = fromIntent(rec)
 	return t.reconcile(ctx)
 }

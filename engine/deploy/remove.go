@@ -24,13 +24,30 @@ func (t *task) delete(ctx context.Context, s *plan.Subject, it *plan.Item) endin
 		tomb := t.tombstone(rec, "not found when given up", f.Summary)
 		return t.dropped(ctx, rec, tomb, "nothing was found", event.Done)
 	}
+	if len(it.Calls) == 0 && s.Look.Obs != nil {
+		return t.dropped(ctx, rec, t.tombstone(rec, "not ours any more", it.Detail), it.Detail, event.Done)
+	}
 	if len(it.Calls) == 0 {
-		return t.dropped(ctx, rec, nil, it.Detail, event.Done)
+		return t.dropped(ctx, rec, t.remains(rec), it.Detail, event.Done)
 	}
 	if end := t.deleteObject(ctx, s); end.ended() {
 		return end
 	}
-	return t.dropped(ctx, rec, nil, "deleted", event.Done)
+	return t.dropped(ctx, rec, t.remains(rec), "deleted", event.Done)
+}
+
+// remains is the tombstone for a record whose object is gone while another attempt of its create may still be carried out,
+// or may have made a second object that was never found (S18, S21); nil when nothing of the kind was sent.
+func (t *shared) remains(rec *record.Record) *record.Tombstone {
+	maybe := func(i record.Intent) bool {
+		return slices.ContainsFunc(i.Attempts, func(a record.Attempt) bool {
+			return a.MaybeExecuted() && a.Outcome != record.Confirmed
+		})
+	}
+	if !slices.ContainsFunc(rec.Former, maybe) && (rec.Intent == nil || !maybe(*rec.Intent)) {
+		return nil
+	}
+	return t.tombstone(rec, "deleted", "an earlier attempt of its create was never answered")
 }
 
 func (t *task) dropped(ctx context.Context, rec *record.Record, tomb *record.Tombstone, why string, r event.Result) ending {
@@ -54,6 +71,9 @@ func (t *shared) tombstone(rec *record.Record, why, note string) *record.Tombsto
 	}
 	for _, f := range rec.Former {
 		tomb.Nonces = append(tomb.Nonces, f.Nonce)
+	}
+	if rec.Nonce != "" && !slices.Contains(tomb.Nonces, rec.Nonce) {
+		tomb.Nonces = append(tomb.Nonces, rec.Nonce)
 	}
 	return tomb
 }
@@ -136,7 +156,7 @@ func (t *task) deleteFound(ctx context.Context, s *plan.Subject) ending {
 	}
 	rec := s.Record
 	t.own(rec, c.Observation)
-	rec.Pending = rec.Intent.Params
+	rec.Pending = sent(rec)
 	if end := t.committed(ctx, rec, "reclaimed, to be deleted as decided"); end.ended() {
 		return end
 	}

@@ -55,6 +55,11 @@ func checkRequest(env Env, r Request) error {
 			return fmt.Errorf("approval of %s: the plan has no such item", a.ID)
 		}
 	}
+	for i := range r.Plan.Items {
+		if it := &r.Plan.Items[i]; !it.Removal && (r.Graph == nil || r.Graph.Resource(it.ID) == nil) {
+			return fmt.Errorf("plan %.8s is about %s, which the template does not have; make the plan again", r.Plan.Fingerprint, it.ID)
+		}
+	}
 	for _, id := range r.Only {
 		if gens[id] == nil {
 			return fmt.Errorf("--only %s: the plan has no such item", id)
@@ -148,9 +153,14 @@ type node struct {
 // depends on it has moved (S22).
 func (d *deployment) nodes() []node {
 	p := d.req.Plan
-	names := map[string][]string{} // ID → nodes of its items
+	names := map[string][]string{}   // ID → nodes of its items
+	current := map[string][]string{} // ID → those that are no removals: what a dependent, or a removal of the same ID, waits for
 	for i := range p.Items {
-		names[p.Items[i].ID] = append(names[p.Items[i].ID], strconv.Itoa(i))
+		it, name := &p.Items[i], strconv.Itoa(i)
+		names[it.ID] = append(names[it.ID], name)
+		if !it.Removal {
+			current[it.ID] = append(current[it.ID], name)
+		}
 	}
 	need := d.only()
 	var out []node
@@ -161,16 +171,29 @@ func (d *deployment) nodes() []node {
 		}
 		n := node{Node: schedule.Node{Name: strconv.Itoa(i)}, work: func(ctx context.Context) { d.item(ctx, it) }}
 		for _, dep := range it.DependsOn {
-			n.After = append(n.After, names[dep]...)
+			if !it.Removal || dep == it.ID {
+				n.After = append(n.After, current[dep]...)
+			} else {
+				n.After = append(n.After, olds(names[dep])...)
+			}
 		}
 		out = append(out, n)
 		if it.Action == plan.Replace || len(it.MaybeReplace) > 0 {
 			old := node{Node: schedule.Node{Name: "old " + n.Name, After: []string{n.Name}}, work: func(ctx context.Context) { d.old(ctx, it) }}
 			for _, dep := range d.dependents(it.ID) {
-				old.After = append(old.After, names[dep]...)
+				old.After = append(old.After, olds(names[dep])...)
 			}
 			out = append(out, old)
 		}
+	}
+	return out
+}
+
+// olds are nodes, and after each the removal of the generation that it replaces: that one depends on others as well.
+func olds(names []string) []string {
+	var out []string
+	for _, n := range names {
+		out = append(out, n, "old "+n)
 	}
 	return out
 }
@@ -221,6 +244,8 @@ func (d *deployment) item(ctx context.Context, it *plan.Item) {
 		d.keep(t.end(failed("%v", err)))
 	case d.waitsFor(it) != "":
 		d.keep(t.end(ending{event.Skipped, "waits for " + d.waitsFor(it)}))
+	case it.Removal && d.journal.user(it.ID, it.Gen) != "":
+		d.keep(t.end(ending{event.Skipped, d.journal.user(it.ID, it.Gen) + " still depends on it"}))
 	case it.Action == plan.Blocked && it.Finding != nil && it.Reason == plan.Uncertain:
 		d.keep(t.end(ending{event.Unsure, it.Detail + " Decide it: reclaim recover " + d.stack.String()}))
 	case it.Action == plan.Blocked:
@@ -323,12 +348,8 @@ func (d *deployment) source(it *plan.Item) *source {
 
 // old removes the generation that a replacement of this run retired, as its policy says.
 func (d *deployment) old(ctx context.Context, it *plan.Item) {
-	next := d.journal.current(it.ID)
-	var old *record.Record
-	for gen := it.Gen - 1; gen > 0 && old == nil; gen-- {
-		old = d.journal.generation(it.ID, gen)
-	}
-	if old == nil || next == nil || next.Gen == old.Gen {
+	next, old := d.journal.current(it.ID), d.journal.retiredHere(it.ID)
+	if old == nil || next == nil {
 		return
 	}
 	p, ok := d.env.Cloud.Provider(old.Type)
@@ -340,7 +361,7 @@ func (d *deployment) old(ctx context.Context, it *plan.Item) {
 	for _, a := range d.approvals[it.ID] {
 		t.grants = append(t.grants, a.Grants...)
 	}
-	switch waits := d.waitsFor(item); {
+	switch waits := cmp.Or(d.waitsFor(item), d.journal.user(old.ID, old.Gen)); {
 	case waits != "":
 		d.keep(t.end(ending{event.Skipped, "the replaced generation stays until " + waits + " has moved"}))
 	case next.Status != record.Made:

@@ -31,8 +31,8 @@ func (t *task) update(ctx context.Context, s *plan.Subject, it *plan.Item) endin
 	if len(calls) > 0 && value.OfMap(s.Desired).HasHash() {
 		return done("kept; to finish it needs sensitive values that state does not hold: deploy from the stack file")
 	}
-	if len(calls) > 0 {
-		rec.Pending = t.env.Sealer.SealMap(s.Desired)
+	if len(calls) > 0 { // what an earlier unfinished write was sending may be there too (S31)
+		rec.Pending = plan.JoinMembers(rec.Pending, t.env.Sealer.SealMap(s.Desired))
 	}
 	if end := t.runCalls(ctx, rec, calls); end.ended() {
 		return end
@@ -47,7 +47,7 @@ func (t *task) update(ctx context.Context, s *plan.Subject, it *plan.Item) endin
 	}
 	rec.Params, rec.Pending, rec.InFlight = t.recorded(s, it), nil, nil
 	rec.DependsOn, rec.DeletionPolicy, rec.UpdateReplacePolicy = s.Refs, s.Policies[0], s.Policies[1]
-	rec.Status = record.Made
+	rec.Status, rec.Intent = record.Made, rec.Intent.Settled()
 	if end := t.committed(after(ctx, rec.ID), rec, "as config says"); end.ended() {
 		return end
 	}
@@ -177,7 +177,10 @@ func (t *task) replace(ctx context.Context, s *plan.Subject, it *plan.Item) endi
 	if end.ended() {
 		return end
 	}
-	old.Status, old.UpdateReplacePolicy = record.Retired, s.Policies[1]
+	old.Status = record.Retired
+	if !plan.Keeps(old.UpdateReplacePolicy) { // the plan said that the old one is kept when either policy says so
+		old.UpdateReplacePolicy = s.Policies[1]
+	}
 	why := fmt.Sprintf("replaced by generation %d because of %v", it.Gen, it.Cause)
 	return t.send(ctx, s, next, change{rec: old, step: record.StepRetired(old.ID, old.Gen), why: why})
 }
@@ -188,18 +191,9 @@ func (t *task) nextGeneration(ctx context.Context, s *plan.Subject, it *plan.Ite
 		s.Name = it.Name
 		s.Desired = s.Desired.With(t.provider.Schema().Name.Param, value.Of(it.Name))
 	}
-	look := *s
-	look.Record = nil
-	if err := plan.Observe(ctx, t.lookEnv(), &look); err != nil {
-		return nil, failed("%v", err)
+	if end := t.lookFirst(ctx, s); end.ended() {
+		return nil, end
 	}
-	switch {
-	case look.Look.Err != nil:
-		return nil, failed("look before the replacement: %v", look.Look.Err)
-	case look.Look.Obs != nil && it.Order == plan.CreateFirst:
-		return nil, ending{event.Blocked, "the name of the replacement is taken by an object that nothing shows to be ours; choose another name"}
-	}
-	s.Look = look.Look
 	return t.newRecord(s, it.Gen), again
 }
 
@@ -215,6 +209,5 @@ func (t *task) replaceInPlace(ctx context.Context, s *plan.Subject, it *plan.Ite
 		return end
 	}
 	next.Intent.DeleteFirst = true
-	return t.send(ctx, s, next, change{rec: old, drop: true, step: record.StepPersist(old.ID) + ":dropped",
-		why: fmt.Sprintf("deleted for generation %d", it.Gen)})
+	return t.send(ctx, s, next, t.dropping(old, fmt.Sprintf("deleted for generation %d", it.Gen)))
 }

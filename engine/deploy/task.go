@@ -403,7 +403,6 @@ func (t *task) wait(ctx context.Context, s *plan.Subject, it *plan.Item) ending 
 	} else if r := s.Record; r != nil && s.Finding == nil {
 		until = later(until, r.TouchedAt.Add(crash.Scale(t.provider.Schema().Window)))
 	}
-	t.acted = true
 	t.phase("wait", it.Detail, until)
 	if err := t.env.Clock.Sleep(ctx, until.Sub(t.env.Clock.Now())); err != nil {
 		return ending{event.Unsure, "stopped while waiting: " + it.Detail}

@@ -67,6 +67,8 @@ func Decide(s Subject) Item {
 	switch {
 	case NeedsVerdict(s.Record, s.Provider.Schema()) && s.Finding == nil:
 		it.block(ReadFailed, "its unfinished create could not be judged; look again")
+	case s.Record != nil && s.Finding == nil && s.Look.Unplaced:
+		it.block(ReadFailed, "its record (%s) does not say where the object is, so that nothing can be said of it; nothing is made or given up", s.Record.Status)
 	case !s.Wanted:
 		s.removal(&it)
 	case s.Record == nil:
@@ -162,7 +164,9 @@ func (s Subject) unfinished(it *Item) {
 	switch f.Verdict {
 	case recovery.VerdictOurs, recovery.VerdictPresumed, recovery.VerdictAdopting:
 		it.Action, it.Needs, it.Detail = Reclaim, []Grant{GrantChange}, string(f.Verdict)
-		if c := only(f.Candidates); c != nil && c.Observation != nil {
+		if s.Record.Type != it.Type { // the object found cannot be compared with params of another type
+			s.planReplace(it, []value.Path{"Type"})
+		} else if c := only(f.Candidates); c != nil && c.Observation != nil {
 			s.planSync(it, c.Observation)
 		}
 	case recovery.VerdictNotCreated, recovery.VerdictReplayable:
@@ -365,6 +369,10 @@ func (s Subject) recordOnly() string {
 // planReplace fills in a replacement: order, what becomes of the old object, and every approval it needs.
 func (s Subject) planReplace(it *Item, cause []value.Path) {
 	schema, r := s.Provider.Schema(), s.Record
+	if r != nil && (r.UpdateReplacePolicy == record.PolicySnapshot || it.PolicyReplace == record.PolicySnapshot) {
+		it.block(Unsupported, "it must be replaced (%s), and its UpdateReplacePolicy asks for a snapshot, which %s does not have here", paths(cause), it.Type)
+		return
+	}
 	if r == nil || it.Action == Reclaim || it.Action == Adopt {
 		it.Cause = cause
 		it.Detail += "; then a replacement, approved on its own, because " + paths(cause) + " cannot be changed in place"
@@ -492,6 +500,15 @@ func (s Subject) planDelete(it *Item, obs *resource.Observation) {
 func (s Subject) removeUnfinished(it *Item) {
 	f := s.Finding
 	it.Finding, it.Physical = f, cmp.Or(f.Physical, it.Physical)
+	ours := f.Verdict == recovery.VerdictOurs || f.Verdict == recovery.VerdictPresumed
+	switch {
+	case ours && Keeps(s.Record.DeletionPolicy):
+		it.Action, it.Needs, it.Detail = Retain, []Grant{GrantChange}, f.Summary+" It is kept by its policy; the record goes, a tombstone stays"
+		return
+	case ours && s.Record.DeletionPolicy == record.PolicySnapshot:
+		it.block(Unsupported, "its policy asks for a snapshot, which %s does not have here", it.Type)
+		return
+	}
 	switch f.Verdict {
 	case recovery.VerdictOurs, recovery.VerdictPresumed:
 		it.Action, it.Needs, it.Calls = Delete, []Grant{GrantDelete}, []string{"delete"}
@@ -537,22 +554,28 @@ func (s Subject) Change(obs *resource.Observation, write []string) resource.Chan
 	if r := s.Record; r != nil {
 		c.Recorded = r.Params
 		if r.Pending != nil {
-			c.Recorded = joinMembers(r.Params, r.Pending)
+			c.Recorded = JoinMembers(r.Params, r.Pending)
 		}
 	}
 	return c
 }
 
-// joinMembers tells Sync which members are ours after an unfinished write: those recorded and those being sent. It is
-// used for membership only (S26), never compared.
-func joinMembers(recorded, pending value.Map) value.Map {
+// JoinMembers tells which members are ours after an unfinished write: those recorded and those being sent, of lists the
+// members of both (S26).
+func JoinMembers(recorded, pending value.Map) value.Map {
 	out := value.Map{}
 	for k, v := range recorded {
 		out[k] = v
 	}
 	for k, v := range pending {
 		if old, ok := out[k]; ok && old.Kind() == value.List && v.Kind() == value.List {
-			v = value.ListOf(append(slices.Clone(old.Items()), v.Items()...)...)
+			all := slices.Clone(old.Items())
+			for _, member := range v.Items() {
+				if !slices.ContainsFunc(all, member.Equal) {
+					all = append(all, member)
+				}
+			}
+			v = value.ListOf(all...)
 		}
 		out[k] = v
 	}

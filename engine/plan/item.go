@@ -91,7 +91,7 @@ type Item struct {
 	Rev     uint64        `json:"rev,omitempty"` // of the record it was made from
 	Status  record.Status `json:"status,omitempty"`
 	Fields  []diff.Field  `json:"fields,omitempty"`
-	Desired value.Map     `json:"desired,omitempty"` // sealed; unknown parts explicit
+	Desired value.Map     `json:"desired,omitempty"` // of a create: sealed; unknown parts explicit
 	Calls   []string      `json:"calls,omitempty"`   // changing calls, in order, where they can be told
 
 	Order        Order        `json:"order,omitempty"`        // of a replacement

@@ -20,6 +20,7 @@ type Look struct {
 	Ours     []resource.Candidate  // Assigned types without a record: what carries our tags
 	Existing []string              // Assigned types: unique IDs of candidates that are there already
 	Err      error                 // a look that gave no answer; never NotFound
+	Unplaced bool                  // nothing was looked at: a record is there and does not say where its object is
 	At       time.Time             // the service's clock
 	Machine  string
 	Source   string

@@ -293,6 +293,8 @@ func Observe(ctx context.Context, env Env, s *Subject) error {
 		return err
 	}
 	switch {
+	case key == nil && rec != nil:
+		s.Look.Unplaced = true
 	case key != nil:
 		s.Look = At(ctx, env.Cloud, p, s.Stack.Scope, key)
 		s.conceal()
@@ -323,13 +325,13 @@ func (s *Subject) conceal() {
 // it is not known, or was only just made up.
 func lookKey(s Subject) (resource.Key, error) {
 	schema := s.Provider.Schema()
-	if s.Record != nil && len(s.Record.Key) > 0 {
-		return s.Record.Key, nil
+	if s.Record != nil {
+		return recordedKey(s.Record), nil
 	}
 	if s.Adopt != nil && *s.Adopt != "" {
 		return schema.ParsePhysical(*s.Adopt, s.Look.Machine)
 	}
-	if s.Generated && s.Record == nil && !s.Preflight {
+	if s.Generated && !s.Preflight {
 		return nil, nil
 	}
 	key, ok := schema.KeyOf(s.Desired, s.Look.Machine)
@@ -337,6 +339,18 @@ func lookKey(s Subject) (resource.Key, error) {
 		return nil, nil
 	}
 	return key, nil
+}
+
+// recordedKey is where a record says its object is, nil when it does not. Config is not asked: it may name another place
+// by now.
+func recordedKey(r *record.Record) resource.Key {
+	if len(r.Key) == 0 && r.Intent != nil && len(r.Intent.Key) > 0 {
+		return r.Intent.Key
+	}
+	if len(r.Key) == 0 {
+		return nil
+	}
+	return r.Key
 }
 
 func claimant(ctx context.Context, st record.Store, s *Subject, claim string) error {
@@ -409,13 +423,24 @@ func Readable(recorded value.Map) value.Map {
 	return out
 }
 
-// trim drops from an unchanged item what only repeats config.
+// trim drops what an item says twice: a create is shown by what is desired, everything else by its fields, of which an
+// unchanged item keeps those that are worth a look.
 func trim(it *Item) {
-	if it.Action != Noop {
+	if it.Action == Create {
+		it.Fields = nil
 		return
 	}
 	it.Desired = nil
-	it.Fields = slices.DeleteFunc(it.Fields, func(f diff.Field) bool { return f.Verdict == diff.Match || f.Folded })
+	if it.Action != Noop {
+		return
+	}
+	var worth []diff.Field
+	for _, f := range it.Fields {
+		if f.Verdict != diff.Match && !f.Folded {
+			worth = append(worth, f)
+		}
+	}
+	it.Fields = worth
 }
 
 // unwanted returns the records that no template resource stands for: removed ones and replaced generations.
@@ -531,12 +556,11 @@ func (m *maker) claimedTwice(ctx context.Context, items []Item) error {
 			}
 			claim := p.Schema().Claim(m.stack.Scope, it.Key)
 			if j, twice := first[claim]; twice {
-				it.block(ClaimedTwice, "%s is also %s in this template; rename one of them", it.Physical, items[j].ID)
-				items[j].block(ClaimedTwice, "%s is also %s in this template; rename one of them", it.Physical, it.ID)
+				it.collide(&items[j])
 				continue
 			}
 			first[claim] = i
-			if it.Action != Create && it.Action != Adopt {
+			if !it.claims() {
 				continue
 			}
 			r, claimed, err := v.Claimant(claim)
@@ -553,6 +577,22 @@ func (m *maker) claimedTwice(ctx context.Context, items []Item) error {
 		return fmt.Errorf("check claims: %w", err)
 	}
 	return nil
+}
+
+// collide blocks those of two items of one key that would take it; what has it already goes on.
+func (it *Item) collide(other *Item) {
+	mine, theirs := it.claims() || !other.claims(), other.claims() || !it.claims()
+	if mine {
+		it.block(ClaimedTwice, "%s is also %s in this template; rename one of them", it.Physical, other.ID)
+	}
+	if theirs {
+		other.block(ClaimedTwice, "%s is also %s in this template; rename one of them", other.Physical, it.ID)
+	}
+}
+
+// claims reports whether the item would take a key that it does not have.
+func (it *Item) claims() bool {
+	return it.Action == Create || it.Action == Adopt || it.Action == Replace && it.Order == CreateFirst
 }
 
 func (m *maker) plan(v Verb, items []Item) *Plan {

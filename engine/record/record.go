@@ -106,6 +106,16 @@ type Preflight struct {
 	Source   string             `json:"source"`             // "GetRole"
 }
 
+// Settled is what stays of an intent whose create is done: who, when and how often, but not a second copy of the params.
+func (i *Intent) Settled() *Intent {
+	if i == nil {
+		return nil
+	}
+	c := *i
+	c.Key, c.Params = nil, nil
+	return &c
+}
+
 // Last returns the last attempt, nil when there is none.
 func (i *Intent) Last() *Attempt {
 	if i == nil || len(i.Attempts) == 0 {

@@ -42,17 +42,20 @@ func Run(ctx context.Context, nodes []Node, parallel int, work func(ctx context.
 		}
 	}
 
-	ended := make(chan int, parallel)
-	var running sync.WaitGroup
-	left, active := len(nodes), 0
-	for left > 0 {
-		for active < parallel && ready.len() > 0 {
-			i := ready.pop()
-			active++
-			running.Go(func() {
+	start, ended := make(chan int, parallel), make(chan int, parallel)
+	var workers sync.WaitGroup
+	for range min(parallel, len(nodes)) { // kept workers: a new goroutine for each node would grow its stack again
+		workers.Go(func() {
+			for i := range start {
 				work(ctx, nodes[i].Name)
 				ended <- i
-			})
+			}
+		})
+	}
+	for left, active := len(nodes), 0; left > 0; {
+		for active < parallel && ready.len() > 0 {
+			start <- ready.pop()
+			active++
 		}
 		if active == 0 {
 			ready.push(slices.IndexFunc(waits, func(w int) bool { return w > 0 }))
@@ -71,7 +74,8 @@ func Run(ctx context.Context, nodes []Node, parallel int, work func(ctx context.
 			}
 		}
 	}
-	running.Wait()
+	close(start)
+	workers.Wait()
 }
 
 // queue is a min-heap of node positions, so that earlier nodes start first.

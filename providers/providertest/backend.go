@@ -18,6 +18,7 @@ import (
 // Backend is a service that speaks AWS's protocols, with a session that goes there.
 type Backend struct {
 	Name    string // "awssim", "moto"
+	URL     string // where it listens
 	Session *session.Session
 	Sim     *awssim.Server // nil for moto
 }
@@ -34,7 +35,7 @@ func Sim(t *testing.T) *Backend {
 		t.Fatalf("start simulated cloud: %v", err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return &Backend{Name: "awssim", Sim: s, Session: OpenAt(t, url)}
+	return &Backend{Name: "awssim", URL: url, Sim: s, Session: OpenAt(t, url)}
 }
 
 // OpenAt opens a session that goes to url and reads nothing of this machine's AWS configuration.
@@ -74,7 +75,7 @@ func Moto(t *testing.T) *Backend {
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	awaitServer(t, "http://"+addr)
-	return &Backend{Name: "moto", Session: OpenAt(t, "http://"+addr)}
+	return &Backend{Name: "moto", URL: "http://" + addr, Session: OpenAt(t, "http://"+addr)}
 }
 
 // awaitServer waits until url answers; starting takes moto some seconds.

@@ -99,11 +99,8 @@ func (b *backend) workOf(ctx context.Context, id record.StackID, verify bool) (*
 	if verify {
 		return w, b.reach(ctx, w)
 	}
-	types, _, err := recordedTypes(ctx, b.st, id.Name)
-	if err != nil {
-		return nil, err
-	}
-	w.cloud, err = b.openCloud(ctx, b.MachineID(), types)
+	var err error
+	w.cloud, err = b.cloudOf(ctx, id.Scope)
 	return w, err
 }
 

@@ -23,7 +23,7 @@ func (s *session) demoCommand() *cobra.Command {
 executed its creates and before their answers could be recorded, and opens the full-screen interface on what is left:
 a role that is ours, an API that there are two of, and a log group that someone else made in between.
 Without a terminal it prints what happened, the status, and the commands that go on. Everything is in FOLDER
-(default: reclaim-demo); remove it to be rid of it.`,
+(default: reclaim-demo, or reclaim-demo-2 and so on); remove it to be rid of it.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: s.run(s.demo),
 	}
@@ -45,7 +45,7 @@ func (s *session) demo(ctx context.Context, args []string) error {
 	if s.json {
 		return usage("demo is for people; the same commands with --json are for programs")
 	}
-	dir := "reclaim-demo"
+	dir := freeFolder("reclaim-demo")
 	if len(args) == 1 {
 		dir = args[0]
 	}
@@ -60,6 +60,17 @@ func (s *session) demo(ctx context.Context, args []string) error {
 		return s.practise(c)
 	}
 	return s.tell(c)
+}
+
+// freeFolder is the name, or the name with the first number that makes it one that is not there yet.
+func freeFolder(name string) string {
+	free := name
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(free); errors.Is(err, fs.ErrNotExist) {
+			return free
+		}
+		free = fmt.Sprintf("%s-%d", name, n)
+	}
 }
 
 // prepareDemo makes the folder and starts the simulated cloud.

@@ -63,9 +63,6 @@ func (p *spool) Emit(e event.Envelope) {
 		p.file, p.events = f, text.NewEvents(f)
 	}
 	p.events.Emit(e)
-	if err := p.events.Err(); err != nil {
-		p.fail(err)
-	}
 }
 
 func (p *spool) fail(err error) {
@@ -74,8 +71,11 @@ func (p *spool) fail(err error) {
 }
 
 func (p *spool) close() {
-	if p.file != nil {
-		p.file.Close()
+	if p.file == nil {
+		return
+	}
+	if err := errors.Join(p.events.Close(), p.file.Close()); err != nil {
+		p.fail(err)
 	}
 }
 
@@ -101,8 +101,10 @@ func (s *session) carryOut(ctx context.Context, w *work, eventsFile string, run 
 	env.Sink = text.Sinks(sinks...)
 	o, err := run(ctx, env)
 	live.Close()
-	if events != nil && events.Err() != nil {
-		s.rep.problem(Problem{Exit: deploy.ExitError, Message: events.Err().Error()})
+	if events != nil {
+		if err := events.Close(); err != nil {
+			s.rep.problem(Problem{Exit: deploy.ExitError, Message: err.Error()})
+		}
 	}
 	if held, ok := errors.AsType[*record.HeldError](err); ok {
 		s.heldReply(w.word, held.Hold)

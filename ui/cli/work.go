@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -179,13 +180,14 @@ func (a *App) localScope() resource.Scope {
 // place decides the stack's scope and opens the cloud for the template's and the recorded types. A stack that has cloud
 // records stays where they are, even when its template names only local types now.
 func (s *session) place(ctx context.Context, w *work, types []string) error {
-	machine := s.MachineID()
-	recorded, clouds, err := recordedTypes(ctx, w.store, w.stack.Name)
+	clouds, err := inCloud(ctx, w.store, w.stack.Name)
 	if err != nil {
 		return err
 	}
-	all := slices.Concat(types, recorded)
-	if w.cloud, err = s.openCloud(ctx, machine, all); err != nil {
+	if clouds {
+		types = append(slices.Clone(types), s.cloudType()...) // to delete what the template no longer names
+	}
+	if w.cloud, err = s.openCloud(ctx, s.region, types); err != nil {
 		return err
 	}
 	if s.isLocal(types) && !clouds {
@@ -198,39 +200,29 @@ func (s *session) place(ctx context.Context, w *work, types []string) error {
 	return nil
 }
 
-func (s *session) openCloud(ctx context.Context, machine string, types []string) (resource.Cloud, error) {
-	slices.Sort(types)
-	c, err := s.OpenCloud(ctx, CloudConfig{Region: s.region, Profile: s.profile, Machine: machine}, slices.Compact(types))
+// cloudOf opens the cloud of a recorded stack. Its region is the recorded one unless --region says otherwise, so that
+// nothing needs to be configured to read what is recorded.
+func (s *session) cloudOf(ctx context.Context, sc resource.Scope) (resource.Cloud, error) {
+	if sc.IsLocal() {
+		return s.openCloud(ctx, s.region, nil)
+	}
+	return s.openCloud(ctx, cmp.Or(s.region, sc.Region), s.cloudType())
+}
+
+func (s *session) openCloud(ctx context.Context, region string, types []string) (resource.Cloud, error) {
+	c, err := s.OpenCloud(ctx, CloudConfig{Region: region, Profile: s.profile, Machine: s.MachineID()}, types)
 	if err != nil {
 		return nil, fmt.Errorf("open the cloud: %w", err)
 	}
 	return c, nil
 }
 
-// recordedTypes returns the types recorded for stacks of a name, and whether one of these stacks is in a cloud.
-func recordedTypes(ctx context.Context, st record.Store, name string) (types []string, clouds bool, err error) {
-	err = st.Read(ctx, func(v record.View) error {
-		types, clouds = nil, false
+// inCloud reports whether a stack of this name with an account and region is recorded.
+func inCloud(ctx context.Context, st record.Store, name string) (bool, error) {
+	return read(ctx, st, func(v record.View) (bool, error) {
 		ids, err := v.Stacks()
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			if id.Name != name {
-				continue
-			}
-			list, _, err := v.Records(id)
-			if err != nil {
-				return err
-			}
-			for i := range list {
-				types = append(types, list[i].Type)
-			}
-			clouds = clouds || len(list) > 0 && !id.Scope.IsLocal()
-		}
-		return nil
+		return slices.ContainsFunc(ids, func(id record.StackID) bool { return id.Name == name && !id.Scope.IsLocal() }), err
 	})
-	return types, clouds, err
 }
 
 // withRecords opens the store and the cloud of a stack that is only known from its records.
@@ -251,15 +243,9 @@ var errElsewhere = errors.New("the credentials lead elsewhere")
 
 // reach opens the cloud of a recorded stack and checks that it is the stack's.
 func (s *session) reach(ctx context.Context, w *work) error {
-	types, _, err := recordedTypes(ctx, w.store, w.stack.Name)
-	if err != nil {
-		return err
-	}
 	machine, sc := s.MachineID(), w.stack.Scope
-	if !sc.IsLocal() {
-		types = append(types, s.cloudType()...) // a crash may have come before the first record
-	}
-	if w.cloud, err = s.openCloud(ctx, machine, types); err != nil {
+	var err error
+	if w.cloud, err = s.cloudOf(ctx, sc); err != nil {
 		return err
 	}
 	if sc.IsLocal() {

@@ -6,21 +6,26 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"reclaim/engine/event"
 )
 
-// Events writes a run's events as NDJSON, one event.Envelope a line. It is an event.Sink.
+// Events writes a run's events as NDJSON, one event.Envelope a line. It is an event.Sink. A reader of the file sees a
+// line within flushEvery: thousands of resources make too many events for a write each.
 type Events struct {
-	mu  sync.Mutex
-	w   *bufio.Writer
-	err error
+	mu      sync.Mutex
+	w       *bufio.Writer
+	waiting bool // a flush is due
+	err     error
 }
+
+const flushEvery = 100 * time.Millisecond
 
 // NewEvents writes to w.
 func NewEvents(w io.Writer) *Events { return &Events{w: bufio.NewWriter(w)} }
 
-// Emit writes one line. A reader of the file sees it at once; after a failed write nothing more is written.
+// Emit takes one event; the last of a run is written at once. After a failed write nothing more is written.
 func (s *Events) Emit(e event.Envelope) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,18 +36,34 @@ func (s *Events) Emit(e event.Envelope) {
 	if err == nil {
 		_, err = s.w.Write(append(b, '\n'))
 	}
-	if err == nil {
-		err = s.w.Flush()
-	}
 	if err != nil {
+		s.err = fmt.Errorf("write events: %w", err)
+		return
+	}
+	if _, last := e.Event.(event.Ended); last {
+		s.flush()
+	} else if !s.waiting {
+		s.waiting = true
+		time.AfterFunc(flushEvery, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.waiting = false
+			s.flush()
+		})
+	}
+}
+
+func (s *Events) flush() {
+	if err := s.w.Flush(); err != nil && s.err == nil {
 		s.err = fmt.Errorf("write events: %w", err)
 	}
 }
 
-// Err is the first failure to write, nil when all was written.
-func (s *Events) Err() error {
+// Close writes what is left and returns the first failure to write. The writer itself stays open.
+func (s *Events) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.flush()
 	return s.err
 }
 

@@ -81,7 +81,7 @@ func TestEventsAreOneEnvelopeALine(t *testing.T) {
 	for i, e := range event.Kinds() {
 		s.Emit(event.Envelope{N: uint64(i + 1), Event: e})
 	}
-	if err := s.Err(); err != nil {
+	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
@@ -99,7 +99,7 @@ func TestEventsAreOneEnvelopeALine(t *testing.T) {
 func TestALostEventFileIsReported(t *testing.T) {
 	s := NewEvents(broken{})
 	s.Emit(event.Envelope{Event: event.Warning{}})
-	if err := s.Err(); err == nil || !strings.Contains(err.Error(), "disk full") {
+	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "disk full") {
 		t.Errorf("got %v", err)
 	}
 }

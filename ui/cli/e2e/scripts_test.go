@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"bytes"
@@ -26,12 +26,10 @@ import (
 	"reclaim/store"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"reclaim": main}) }
-
 // TestScripts runs testdata/scripts: every verb's success and its errors, with exit codes and the shape of --json.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/scripts",
+		Dir:                 "../../../testdata/scripts",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {

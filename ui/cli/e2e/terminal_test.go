@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"context"
@@ -24,9 +24,9 @@ func person(t *testing.T, dir string, lines []string, args ...string) (code int,
 	return code, stdout.String(), stderr.String()
 }
 
-// inDir is the program as wired, but for its streams and its folder.
+// inDir is the program, but for its streams and its folder.
 func inDir(dir string) (a *cli.App, stdout, stderr *strings.Builder) {
-	a, stdout, stderr = app(), &strings.Builder{}, &strings.Builder{}
+	a, stdout, stderr = wired(), &strings.Builder{}, &strings.Builder{}
 	a.Stdout, a.Stderr, a.Stdin = stdout, stderr, strings.NewReader("")
 	a.Terminal = cli.Terminal{}
 	a.Getwd = func() (string, error) { return dir, nil }

@@ -1,0 +1,190 @@
+package deploy_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"reclaim/engine/deploy"
+	"reclaim/engine/plan"
+	"reclaim/engine/record"
+	"reclaim/engine/resource"
+	"reclaim/providers/awssim"
+	"reclaim/store"
+)
+
+// hookedCloud is the world's cloud with something said or done at its edges.
+type hookedCloud struct {
+	resource.Cloud
+	verify   func() (resource.Scope, error)       // instead of asking; nil: ask
+	changing func(typ, call string) (stop error)  // before each changing call, Sync's too; nil: nothing
+	created  func(typ string, err error) error    // after each create: what the engine gets to see; nil: the truth
+	gone     map[string]bool                      // types that this program does not know
+	deleting func(typ string, d *resource.Delete) // before a delete
+}
+
+func (c *hookedCloud) Verify(ctx context.Context) (resource.Scope, error) {
+	if c.verify != nil {
+		return c.verify()
+	}
+	return c.Cloud.Verify(ctx)
+}
+
+func (c *hookedCloud) Provider(typ string) (resource.Provider, bool) {
+	p, ok := c.Cloud.Provider(typ)
+	if !ok || c.gone[typ] {
+		return nil, false
+	}
+	h := hookedProvider{p, c}
+	f, finds := p.(resource.Finder)
+	e, expands := p.(resource.Expander)
+	switch {
+	case finds:
+		return finding{h, f}, true
+	case expands:
+		return expanding{h, e}, true
+	}
+	return h, true
+}
+
+type hookedProvider struct {
+	resource.Provider
+	c *hookedCloud
+}
+
+type finding struct {
+	hookedProvider
+	resource.Finder
+}
+
+type expanding struct {
+	hookedProvider
+	resource.Expander
+}
+
+func (p hookedProvider) before(call string) error {
+	if p.c.changing == nil {
+		return nil
+	}
+	return p.c.changing(p.Schema().Type, call)
+}
+
+func (p hookedProvider) Create(ctx context.Context, c resource.Create) (resource.Created, error) {
+	if err := p.before("create"); err != nil {
+		return resource.Created{}, err
+	}
+	out, err := p.Provider.Create(ctx, c)
+	if p.c.created != nil {
+		if err = p.c.created(p.Schema().Type, err); err != nil {
+			return resource.Created{}, err
+		}
+	}
+	return out, err
+}
+
+func (p hookedProvider) Sync(c resource.Change) ([]resource.Call, error) {
+	calls, err := p.Provider.Sync(c)
+	return p.hook(calls), err
+}
+
+func (p hookedProvider) Unmake(d resource.Delete, obs *resource.Observation) ([]resource.Call, error) {
+	calls, err := p.Provider.Unmake(d, obs)
+	return p.hook(calls), err
+}
+
+func (p hookedProvider) hook(calls []resource.Call) []resource.Call {
+	for i := range calls {
+		run, name := calls[i].Run, calls[i].Name
+		calls[i].Run = func(ctx context.Context) error {
+			if err := p.before(name); err != nil {
+				return err
+			}
+			return run(ctx)
+		}
+	}
+	return calls
+}
+
+func (p hookedProvider) Delete(ctx context.Context, d resource.Delete) error {
+	if err := p.before("delete"); err != nil {
+		return err
+	}
+	if p.c.deleting != nil {
+		p.c.deleting(p.Schema().Type, &d)
+	}
+	return p.Provider.Delete(ctx, d)
+}
+
+// hook puts hooks around the world's cloud for the rest of the test.
+func (w *world) hook() *hookedCloud {
+	h := &hookedCloud{Cloud: w.cloud}
+	w.cloud = h
+	return h
+}
+
+// failingStore refuses writes once it is told to.
+type failingStore struct {
+	*store.Store
+	mu   sync.Mutex
+	fail func(err error) error // what a Write returns instead of being made; nil: it is made
+}
+
+func (s *failingStore) Write(ctx context.Context, f record.Fence, fn func(record.Tx) error) error {
+	s.mu.Lock()
+	fail := s.fail
+	s.mu.Unlock()
+	if fail != nil {
+		if err := fail(nil); err != nil {
+			return err
+		}
+	}
+	return s.Store.Write(ctx, f, fn)
+}
+
+// tamper changes records behind the engine's back, as an older version or a crash could have left them.
+func (w *world) tamper(change func(*record.Record)) {
+	w.t.Helper()
+	hold, err := w.store.Acquire(w.t.Context(), record.Hold{Stack: w.stack, Execution: deploy.NewExecution(), Verb: "tamper", Owner: store.Owner()})
+	must(w.t, err)
+	fence := record.Fence{Stack: w.stack, Execution: hold.Execution, Epoch: hold.Epoch}
+	must(w.t, w.store.Write(w.t.Context(), fence, func(tx record.Tx) error {
+		list, _, err := tx.Records(w.stack)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			change(&list[i])
+			if err := tx.PutRecord(&list[i], record.Step{Name: "tamper"}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	must(w.t, w.store.Release(w.t.Context(), fence, record.Execution{ID: hold.Execution, Stack: w.stack, Verb: "tamper"}))
+}
+
+func (w *world) state() plan.State {
+	w.t.Helper()
+	s, err := plan.ReadState(w.t.Context(), w.store, w.stack)
+	must(w.t, err)
+	return s
+}
+
+// stranger acts in the cloud as somebody else.
+func (w *world) stranger(op string, params map[string]any) {
+	w.t.Helper()
+	must(w.t, w.sim.Do(awssim.Action{Op: op, Region: "eu-west-1", Params: params}))
+}
+
+func (w *world) planDestroy() *plan.Plan {
+	w.t.Helper()
+	p, err := plan.MakeDestroy(w.t.Context(), w.planEnv(), w.stack)
+	must(w.t, err)
+	return p
+}
+
+// elapse lets every consistency window and deadline pass.
+func (w *world) elapse(t *testing.T) {
+	t.Helper()
+	must(t, w.clock.Sleep(t.Context(), 1e12)) // about 17 minutes
+}
