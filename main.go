@@ -79,6 +79,11 @@ func terminal() cli.Terminal {
 	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 		t.Width = w
 	}
+	if out, err := os.Stdout.Stat(); err == nil {
+		if notes, err := os.Stderr.Stat(); err == nil {
+			t.Together = os.SameFile(out, notes)
+		}
+	}
 	return t
 }
 

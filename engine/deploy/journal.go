@@ -46,17 +46,26 @@ func (j *journal) keep(r *record.Record) {
 	j.last[r.ID] = max(j.last[r.ID], r.Gen)
 }
 
-// current returns a copy of the record of the highest generation that is not retired, nil when there is none.
+// current returns a copy of the record of the highest generation that is not retired, else of the highest retired one;
+// nil when there is none. It says what plan.Index says.
 func (j *journal) current(id string) *record.Record {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	var retired *record.Record
 	for gen := j.last[id]; gen > 0; gen-- {
-		if r := j.records[record.Ref{ID: id, Gen: gen}]; r != nil && r.Status != record.Retired {
-			c := *r
+		r := j.records[record.Ref{ID: id, Gen: gen}]
+		if r == nil {
+			continue
+		}
+		c := *r
+		if r.Status != record.Retired {
 			return &c
 		}
+		if retired == nil {
+			retired = &c
+		}
 	}
-	return nil
+	return retired
 }
 
 // generation returns a copy of one generation's record, nil when there is none.

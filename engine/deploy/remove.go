@@ -83,9 +83,9 @@ func (t *shared) tombstone(rec *record.Record, why, note string) *record.Tombsto
 func (t *task) deleteObject(ctx context.Context, s *plan.Subject) ending {
 	rec, obs := s.Record, s.Look.Obs
 	seen := visibleAgain(rec, t.provider.Schema())
-	d := s.DeleteOf(obs, t.dataLoss || slices.Contains(t.grants, plan.GrantDataLoss))
-	if t.provider.Schema().DataBearing && !d.Consent {
-		return ending{event.Blocked, "it holds " + t.provider.Schema().Data + "; deleting it needs --allow-data-loss " + rec.ID}
+	d := s.DeleteOf(obs, t.consented())
+	if end := t.guardData(); end.ended() {
+		return end
 	}
 	rec.Status = record.Deleting
 	before, err := t.provider.Unmake(d, obs)
@@ -106,6 +106,18 @@ func (t *task) deleteObject(ctx context.Context, s *plan.Subject) ending {
 		return end
 	}
 	return t.confirmGone(ctx, rec, seen)
+}
+
+func (t *task) consented() bool {
+	return t.dataLoss || slices.Contains(t.grants, plan.GrantDataLoss)
+}
+
+// guardData lets no data be destroyed without a consent that names the resource (S25).
+func (t *task) guardData() ending {
+	if schema := t.provider.Schema(); schema.DataBearing && !t.consented() {
+		return ending{event.Blocked, "it holds " + schema.Data + "; deleting it needs --allow-data-loss " + t.planned.ID}
+	}
+	return again
 }
 
 func visibleAgain(rec *record.Record, s *resource.Schema) time.Time {
@@ -153,6 +165,9 @@ func (t *task) deleteFound(ctx context.Context, s *plan.Subject) ending {
 	c := unstruck(s.Finding)
 	if c == nil {
 		return ending{event.Blocked, "there is nothing that may be deleted"}
+	}
+	if end := t.guardData(); end.ended() {
+		return end // before anything is written: the decision can be made again
 	}
 	rec := s.Record
 	t.own(rec, c.Observation)

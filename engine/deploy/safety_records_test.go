@@ -42,7 +42,7 @@ func TestARecordInAnyStatusWithAnyFieldEmptyLosesNothing(t *testing.T) {
 					t.Fatalf("exit %d %+v", o.Exit, o.Items)
 				}
 				w.tamper(func(r *record.Record) { r.Status = status; blank(r) })
-				w.elapse(t)
+				w.elapse()
 				w.recover(deploy.RecoverRequest{Auto: true})
 				w.nothingLost("recover")
 				w.deploy(apart)

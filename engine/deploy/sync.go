@@ -24,7 +24,7 @@ func (t *task) update(ctx context.Context, s *plan.Subject, it *plan.Item) endin
 	}
 	rec, obs := s.Record, s.Look.Obs
 	write, _, _ := plan.Sort(it.Fields)
-	calls, err := plan.SyncCalls(t.provider, s.Change(obs, write), it.Fields)
+	calls, held, err := plan.SyncCalls(t.provider, s.Change(obs, write), it.Fields)
 	if err != nil {
 		return failed("%v", err)
 	}
@@ -45,7 +45,7 @@ func (t *task) update(ctx context.Context, s *plan.Subject, it *plan.Item) endin
 	if rec.Identity.IsZero() {
 		rec.Identity = obs.Identity // not every create answers it
 	}
-	rec.Params, rec.Pending, rec.InFlight = t.recorded(s, it), nil, nil
+	rec.Params, rec.Pending, rec.InFlight = t.recorded(s, it, held), nil, nil
 	rec.DependsOn, rec.DeletionPolicy, rec.UpdateReplacePolicy = s.Refs, s.Policies[0], s.Policies[1]
 	rec.Status, rec.Intent = record.Made, rec.Intent.Settled()
 	if end := t.committed(after(ctx, rec.ID), rec, "as config says"); end.ended() {
@@ -55,9 +55,13 @@ func (t *task) update(ctx context.Context, s *plan.Subject, it *plan.Item) endin
 	return done("")
 }
 
-// recorded are the params of the last acknowledged write: desired, but for what was blocked and so not written.
-func (t *task) recorded(s *plan.Subject, it *plan.Item) value.Map {
+// recorded are the params of the last acknowledged write: desired, but for what was blocked, or held back with it, and so
+// not written.
+func (t *task) recorded(s *plan.Subject, it *plan.Item, held []string) value.Map {
 	out := t.env.Sealer.SealMap(s.Desired)
+	for _, name := range held {
+		out = out.With(name, s.Record.Params[name])
+	}
 	for _, f := range it.Fields {
 		if top := f.Path.Top(); f.Verdict == diff.Blocked {
 			out = out.With(top, s.Record.Params[top])
@@ -72,7 +76,7 @@ func (t *task) runCalls(ctx context.Context, rec *record.Record, calls []resourc
 		if err := t.halt.stopped(); err != nil {
 			return ending{event.Skipped, err.Error()}
 		}
-		if rec.Status == record.Made {
+		if rec.Status == record.Made || rec.Status == record.Retired { // a retired one that is current again
 			rec.Status = record.Updating
 		}
 		if end := t.runCall(ctx, rec, c); end.ended() {

@@ -24,7 +24,7 @@ import (
 
 // world is a real store, real providers over HTTP, and the simulated cloud. Its clock jumps instead of sleeping.
 type world struct {
-	t     *testing.T
+	t     tester
 	sim   *awssim.Server
 	store *store.Store
 	cloud resource.Cloud
@@ -34,6 +34,15 @@ type world struct {
 
 	mu     sync.Mutex
 	events []event.Envelope
+}
+
+// tester is what a world needs of the test it belongs to: a *testing.T, or a *rapid.T.
+type tester interface {
+	Helper()
+	Fatal(...any)
+	Errorf(string, ...any)
+	Cleanup(func())
+	Context() context.Context
 }
 
 // jumpClock is the real clock, moved forward by every sleep.
@@ -60,21 +69,24 @@ func (c *jumpClock) Sleep(ctx context.Context, d time.Duration) error {
 // awsTypes opens a cloud with an AWS session whatever the template holds.
 var awsTypes = []string{"AWS::IAM::Role"}
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *world { return openWorld(t, t) }
+
+// openWorld makes a world for t inside of test, which owns the environment and the folder.
+func openWorld(t tester, test *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, clock: &jumpClock{}, dir: t.TempDir()}
+	w := &world{t: t, clock: &jumpClock{}, dir: test.TempDir()}
 	var err error
 	w.sim, err = awssim.New(awssim.Config{Account: "123456789012", Region: "eu-west-1", ID: "test", Now: w.clock.Now})
 	must(t, err)
 	url, err := w.sim.Listen("127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { w.sim.Close() })
-	t.Setenv("AWS_ENDPOINT_URL", url)
-	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
-	t.Setenv("AWS_REGION", "eu-west-1")
-	t.Setenv("AWS_CONFIG_FILE", filepath.Join(w.dir, "none"))
-	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(w.dir, "none"))
+	test.Setenv("AWS_ENDPOINT_URL", url)
+	test.Setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+	test.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	test.Setenv("AWS_REGION", "eu-west-1")
+	test.Setenv("AWS_CONFIG_FILE", filepath.Join(w.dir, "none"))
+	test.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(w.dir, "none"))
 	w.store, err = store.Open(filepath.Join(w.dir, ".reclaim"), store.Options{Create: true})
 	must(t, err)
 	t.Cleanup(func() { w.store.Close() })
@@ -86,7 +98,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func must(t *testing.T, err error) {
+func must(t tester, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -153,6 +153,9 @@ type wire struct {
 
 // MarshalJSON writes one NDJSON line's value: n, at, execution, kind, data.
 func (e Envelope) MarshalJSON() ([]byte, error) {
+	if e.Event == nil {
+		return nil, fmt.Errorf("write event %d: there is none in it", e.N)
+	}
 	data, err := json.Marshal(e.Event)
 	if err != nil {
 		return nil, err
@@ -188,7 +191,10 @@ func (e *Envelope) UnmarshalJSON(b []byte) error {
 	default:
 		return fmt.Errorf("event %d: unknown kind %q", w.N, w.Kind)
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("read event %d (%s): %w", w.N, w.Kind, err)
+	}
+	return nil
 }
 
 func decode[T Event](b []byte) (Event, error) {

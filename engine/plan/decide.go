@@ -20,7 +20,7 @@ import (
 type Subject struct {
 	ID       string
 	Provider resource.Provider
-	Stores   []string // our store ID and its ancestors: whose tags are ours (S4)
+	Stores   []string // our store ID, then its ancestors (S4)
 	Sealer   value.Sealer
 	Now      time.Time
 
@@ -36,8 +36,9 @@ type Subject struct {
 	Policies  [2]string    // DeletionPolicy, UpdateReplacePolicy of the template
 
 	Stack    record.StackID
-	Record   *record.Record // current generation; nil when nothing is recorded
-	LastGen  int            // the highest generation that was ever recorded
+	Record   *record.Record    // current generation; nil when nothing is recorded
+	Was      resource.Provider // of the record's type, where config names another type by now
+	LastGen  int               // the highest generation that was ever recorded
 	Look     Look
 	Finding  *recovery.Finding // of a record that needs a verdict
 	Claimant *record.Record    // live record of another resource with the same physical key
@@ -49,6 +50,14 @@ type Subject struct {
 // NeedsVerdict reports whether what a record's object is can only be told by the verdict table.
 func NeedsVerdict(r *record.Record, s *resource.Schema) bool {
 	return r != nil && (r.Uncertain() || r.Status == record.Acknowledged && s.Identity == resource.Upsert)
+}
+
+// recorded is the schema of the object that the record stands for.
+func (s Subject) recorded() *resource.Schema {
+	if s.Was != nil {
+		return s.Was.Schema()
+	}
+	return s.Provider.Schema()
 }
 
 // Decide says what is to be done about one resource, and why.
@@ -104,6 +113,8 @@ func (s Subject) fresh(it *Item) {
 		s.found(it, &s.Look.Ours[0].Observation)
 	case s.Look.Obs != nil:
 		s.found(it, s.Look.Obs)
+	case s.Adopt != nil && *s.Adopt != "":
+		it.block(ReadFailed, "--adopt names %s, and nothing is there; correct the ID, or leave --adopt out to make it", *s.Adopt)
 	default:
 		it.Action, it.Needs, it.Calls = Create, []Grant{GrantChange}, []string{"create"}
 		it.Detail = cmp.Or(it.Physical, "the service assigns its ID")
@@ -135,9 +146,10 @@ func (s Subject) found(it *Item, obs *resource.Observation) {
 	}
 }
 
-// ownTags reports whether tags name our store (or an ancestor), this stack and this resource.
+// ownTags reports whether tags name our store, this stack and this resource. An ancestor's do not prove anything without a
+// record: it may have gone on by itself (S4).
 func (s Subject) ownTags(t resource.Tags) bool {
-	return slices.Contains(s.Stores, t[resource.TagStore]) && t[resource.TagStack] == s.Stack.String() && t[resource.TagResource] == s.ID
+	return t[resource.TagStore] == s.Stores[0] && t[resource.TagStack] == s.Stack.String() && t[resource.TagResource] == s.ID
 }
 
 func ownerWords(o *resource.Observation) string {
@@ -164,9 +176,7 @@ func (s Subject) unfinished(it *Item) {
 	switch f.Verdict {
 	case recovery.VerdictOurs, recovery.VerdictPresumed, recovery.VerdictAdopting:
 		it.Action, it.Needs, it.Detail = Reclaim, []Grant{GrantChange}, string(f.Verdict)
-		if s.Record.Type != it.Type { // the object found cannot be compared with params of another type
-			s.planReplace(it, []value.Path{"Type"})
-		} else if c := only(f.Candidates); c != nil && c.Observation != nil {
+		if c := only(f.Candidates); c != nil && c.Observation != nil {
 			s.planSync(it, c.Observation)
 		}
 	case recovery.VerdictNotCreated, recovery.VerdictReplayable:
@@ -222,9 +232,8 @@ func (s Subject) existing(it *Item) {
 	switch {
 	case s.Look.Err != nil:
 		s.lookFailed(it)
-	case obs == nil && s.Now.Before(visibleFrom(r, schema)):
-		it.Action, it.Needs = Wait, []Grant{GrantChange}
-		it.Detail = fmt.Sprintf("not visible yet; judged again after %s", visibleFrom(r, schema).UTC().Format(time.TimeOnly))
+	case obs == nil && s.early():
+		s.wait(it, "not visible yet")
 	case obs == nil:
 		it.Action, it.Needs, it.Calls, it.Gen = Create, []Grant{GrantChange}, []string{"create"}, s.LastGen+1
 		it.Detail = "recorded, and gone since; made again"
@@ -239,9 +248,23 @@ func (s Subject) existing(it *Item) {
 			return
 		}
 		it.block(Foreign, "%s; to take it over: --adopt %s=%s", s.another(obs), s.ID, it.Physical)
+	case r.Status == record.Deleting && s.early():
+		s.wait(it, "its deletion was sent, and what is still there may be about to go")
 	default:
 		s.planSync(it, obs)
 	}
+}
+
+// early reports whether the consistency window after the last send or acknowledgement is still open (S12).
+func (s Subject) early() bool { return s.Now.Before(s.visibleFrom()) }
+
+func (s Subject) visibleFrom() time.Time {
+	return s.Record.TouchedAt.Add(crash.Scale(s.recorded().Window))
+}
+
+func (s Subject) wait(it *Item, why string) {
+	it.Action, it.Needs = Wait, []Grant{GrantChange}
+	it.Detail = fmt.Sprintf("%s; judged again after %s", why, s.visibleFrom().UTC().Format(time.TimeOnly))
 }
 
 // another says why what is at the key is not the recorded object; "" when it is.
@@ -250,10 +273,13 @@ func (s Subject) another(obs *resource.Observation) string {
 	if known && !same {
 		return "another object is at the recorded key: ours had " + identityWords(s.Record.Identity) + ", this one has " + identityWords(obs.Identity)
 	}
-	if store := obs.Owner[resource.TagStore]; store != "" && !slices.Contains(s.Stores, store) {
+	nonce := s.Record.Nonce
+	proven := known || nonce != "" && obs.Owner[resource.TagNonce] == nonce
+	store := obs.Owner[resource.TagStore]
+	if store != "" && store != s.Stores[0] && !(proven && slices.Contains(s.Stores, store)) {
 		return "it now carries the tags of store " + store
 	}
-	if n := s.Record.Nonce; !known && n != "" && s.Provider.Schema().Taggable() && obs.Owner != nil && obs.Owner[resource.TagNonce] != n {
+	if !proven && nonce != "" && s.recorded().Taggable() && obs.Owner != nil {
 		return "nothing shows that what is at the recorded key is ours: it does not carry the nonce of our create"
 	}
 	return ""
@@ -264,11 +290,6 @@ func identityWords(i resource.Identity) string {
 		return "ID " + i.UniqueID
 	}
 	return "creation time " + i.CreatedAt.UTC().Format(time.RFC3339Nano)
-}
-
-// visibleFrom is the end of the consistency window after the last send or acknowledgement (S12).
-func visibleFrom(r *record.Record, s *resource.Schema) time.Time {
-	return r.TouchedAt.Add(crash.Scale(s.Window))
 }
 
 func (s Subject) lookFailed(it *Item) {
@@ -296,6 +317,10 @@ func (s Subject) compare(obs *resource.Observation) diff.Result {
 // planSync compares desired with obs and fills in update, replace or noop. An action that is already set (reclaim,
 // adopt) stays and gets the calls that follow.
 func (s Subject) planSync(it *Item, obs *resource.Observation) {
+	if s.Record != nil && s.Record.Type != it.Type { // it cannot be compared with params of another type
+		s.planReplace(it, []value.Path{"Type"})
+		return
+	}
 	res := s.compare(obs)
 	it.Fields = res.Fields
 	if res.Invalid {
@@ -304,16 +329,17 @@ func (s Subject) planSync(it *Item, obs *resource.Observation) {
 	}
 	write, cause, maybe := Sort(res.Fields)
 	it.MaybeReplace = maybe
-	if s.Record != nil && s.Record.Type != it.Type {
-		cause = []value.Path{"Type"}
-	}
 	if len(cause) > 0 {
 		s.planReplace(it, cause)
 		return
 	}
-	calls, err := SyncCalls(s.Provider, s.Change(obs, write), res.Fields)
+	calls, held, err := SyncCalls(s.Provider, s.Change(obs, write), res.Fields)
 	if err != nil {
 		it.block(Unsupported, "%v", err)
+		return
+	}
+	if len(held) > 0 && len(calls) == 0 && it.Action == "" {
+		it.block(Denied, "nothing can be written: %s would be sent in one call with what the service does not let us read", strings.Join(held, ", "))
 		return
 	}
 	it.Calls = append(it.Calls, callNames(calls)...)
@@ -398,7 +424,7 @@ func (s Subject) planReplace(it *Item, cause []value.Path) {
 	it.OldFate = r.Physical + " is deleted once the new one is made and its dependents have moved"
 	switch {
 	case keep && it.Order == DeleteFirst:
-		it.block(Uncertain, "it must be replaced (%s) under the name it has, and UpdateReplacePolicy keeps the old one under that name; rename it", paths(cause))
+		it.block(Unsupported, "it must be replaced (%s) under the name it has, and UpdateReplacePolicy keeps the old one under that name; rename it", paths(cause))
 		return
 	case keep:
 		it.OldFate = r.Physical + " is kept (UpdateReplacePolicy: Retain)"
@@ -406,15 +432,13 @@ func (s Subject) planReplace(it *Item, cause []value.Path) {
 		it.Needs = append(it.Needs, GrantDeleteFirst)
 		it.OldFate = r.Physical + " is deleted first, because the new one needs its name; until that is made there is none"
 	}
-	if !keep {
-		s.guard(it)
-	}
+	s.guard(it, !keep)
 }
 
-// guard adds the approvals that destroying the record's object needs of its own.
-func (s Subject) guard(it *Item) {
-	schema := s.Provider.Schema()
-	if schema.DataBearing {
+// guard adds the approvals that giving up the record's object needs of its own: one for the data that is destroyed with it
+// (S25), and one where it was only ever presumed ours (S19).
+func (s Subject) guard(it *Item, destroyed bool) {
+	if schema := s.recorded(); destroyed && schema.DataBearing {
 		it.Needs = append(it.Needs, GrantDataLoss)
 		it.Loss = schema.Data
 	}
@@ -442,9 +466,8 @@ func (s Subject) removal(it *Item) {
 		it.block(Unsupported, "its policy asks for a snapshot, which %s does not have here", it.Type)
 	case s.Look.Err != nil:
 		s.lookFailed(it)
-	case obs == nil && s.Now.Before(visibleFrom(r, s.Provider.Schema())):
-		it.Action, it.Needs = Wait, []Grant{GrantChange}
-		it.Detail = "not visible yet; judged again after " + visibleFrom(r, s.Provider.Schema()).UTC().Format(time.TimeOnly)
+	case obs == nil && s.early():
+		s.wait(it, "not visible yet")
 	case obs == nil:
 		it.Action, it.Needs, it.Detail = Delete, []Grant{GrantChange}, "gone already; only the record goes"
 	case s.another(obs) != "":
@@ -491,7 +514,7 @@ func (s Subject) planDelete(it *Item, obs *resource.Observation) {
 		return
 	}
 	it.Calls = append(callNames(calls), "delete")
-	s.guard(it)
+	s.guard(it, true)
 	if it.Loss != "" {
 		it.Detail += ", and with it " + it.Loss
 	}
@@ -609,14 +632,15 @@ func Sort(fields []diff.Field) (write []string, cause, maybe []value.Path) {
 	return slices.Compact(write), cause, maybe
 }
 
-// SyncCalls asks for the calls of a change and drops each in which a blocked param travels (S30).
-func SyncCalls(p resource.Provider, c resource.Change, fields []diff.Field) ([]resource.Call, error) {
+// SyncCalls asks for the calls of a change and drops each in which a blocked param travels (S30). held are the params
+// that are not written for it.
+func SyncCalls(p resource.Provider, c resource.Change, fields []diff.Field) (calls []resource.Call, held []string, err error) {
 	if len(c.Write) == 0 && len(c.Own) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
-	calls, err := p.Sync(c)
+	all, err := p.Sync(c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var blocked []string
 	for _, f := range fields {
@@ -624,9 +648,16 @@ func SyncCalls(p resource.Provider, c resource.Change, fields []diff.Field) ([]r
 			blocked = append(blocked, f.Path.Top())
 		}
 	}
-	return slices.DeleteFunc(calls, func(c resource.Call) bool {
-		return slices.ContainsFunc(c.Params, func(p string) bool { return slices.Contains(blocked, p) })
-	}), nil
+	for _, call := range all {
+		if slices.ContainsFunc(call.Params, func(p string) bool { return slices.Contains(blocked, p) }) {
+			held = append(held, call.Params...)
+		} else {
+			calls = append(calls, call)
+		}
+	}
+	held = slices.DeleteFunc(held, func(p string) bool { return !slices.Contains(c.Write, p) })
+	slices.Sort(held)
+	return calls, slices.Compact(held), nil
 }
 
 func callNames(calls []resource.Call) []string {

@@ -48,8 +48,6 @@ const (
 	ClaimedTwice      Reason = "claimed twice"
 	Unsupported       Reason = "unsupported"
 	ReadFailed        Reason = "read failed"
-	WrongScope        Reason = "wrong scope" // record's key and body disagree, or another machine's
-	DataGuard         Reason = "holds data"
 )
 
 // Order of a replacement.
@@ -142,10 +140,9 @@ const FormatVersion = 1
 
 // TemplateRef names the template a plan was made from.
 type TemplateRef struct {
-	Path       string            `json:"path"` // absolute
-	SHA256     string            `json:"sha256"`
-	Parameters value.Map         `json:"parameters,omitempty"` // sealed
-	Raw        map[string]string `json:"-"`
+	Path       string    `json:"path"` // absolute
+	SHA256     string    `json:"sha256"`
+	Parameters value.Map `json:"parameters,omitempty"` // sealed
 }
 
 // Output is one stack output.

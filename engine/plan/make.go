@@ -76,16 +76,15 @@ type Index struct {
 	last    map[string]int
 }
 
-// Index returns the current generation of each ID (the highest that is not retired) and the highest ever recorded.
+// Index returns the current generation of each ID and the highest ever recorded. Current is the highest that is not
+// retired; where a replacement was given up, the highest retired one is current again (S23).
 func (s *State) Index() Index {
 	ix := Index{map[string]*record.Record{}, map[string]int{}}
 	for i := range s.Records {
 		r := &s.Records[i]
 		ix.last[r.ID] = max(ix.last[r.ID], r.Gen)
-		if r.Status == record.Retired {
-			continue
-		}
-		if c := ix.current[r.ID]; c == nil || c.Gen < r.Gen {
+		c := ix.current[r.ID]
+		if c == nil || retired(c) && !retired(r) || retired(c) == retired(r) && c.Gen < r.Gen {
 			ix.current[r.ID] = r
 		}
 	}
@@ -94,6 +93,8 @@ func (s *State) Index() Index {
 	}
 	return ix
 }
+
+func retired(r *record.Record) bool { return r.Status == record.Retired }
 
 // Current returns the current record of an ID, nil when there is none.
 func (x Index) Current(id string) *record.Record { return x.current[id] }
@@ -148,6 +149,7 @@ func Make(ctx context.Context, env Env, g *template.Graph, stack record.StackID,
 	if err := m.claimedTwice(ctx, items); err != nil {
 		return nil, err
 	}
+	blockDependents(items)
 	outputs, err := g.ResolveOutputs(m.known.Facts)
 	if err != nil {
 		return nil, err
@@ -174,6 +176,7 @@ func MakeDestroy(ctx context.Context, env Env, stack record.StackID) (*Plan, err
 	if m.err != nil {
 		return nil, m.err
 	}
+	blockDependents(items)
 	return finish(m.plan(VerbDestroy, items))
 }
 
@@ -270,7 +273,7 @@ func (m *maker) absent(ids []string) []string {
 // Finding and Claimant. An error means that state could not be read; what the cloud answers is in the Subject.
 func Observe(ctx context.Context, env Env, s *Subject) error {
 	schema, rec := s.Provider.Schema(), s.Record
-	s.Look = Look{Machine: env.Cloud.Machine()}
+	s.Look, s.Was = Look{Machine: env.Cloud.Machine()}, nil
 	if NeedsVerdict(rec, schema) {
 		g := recovery.Gatherer{Store: env.Store, Cloud: env.Cloud, Sealer: env.Sealer, Now: env.Now}
 		e, err := g.Gather(ctx, *rec, true)
@@ -287,6 +290,7 @@ func Observe(ctx context.Context, env Env, s *Subject) error {
 		if p, ok = env.Cloud.Provider(rec.Type); !ok {
 			return fmt.Errorf("%s: its record is of type %s, which is not supported", s.ID, rec.Type)
 		}
+		s.Was = p
 	}
 	key, err := lookKey(*s)
 	if err != nil {
@@ -372,6 +376,21 @@ func (m *maker) dependOn(it *Item) {
 		if d := m.item(id); d != nil && d.Action == Blocked {
 			it.block(DependencyBlocked, "waits for %s, which is blocked", id)
 			return
+		}
+	}
+}
+
+// blockDependents blocks what waits for an item that was blocked after it was decided. Items come after those that they
+// wait for.
+func blockDependents(items []Item) {
+	blocked := map[string]bool{}
+	for i := range items {
+		it := &items[i]
+		if j := slices.IndexFunc(it.DependsOn, func(id string) bool { return blocked[id] }); j >= 0 && it.CanRun() {
+			it.block(DependencyBlocked, "waits for %s, which is blocked", it.DependsOn[j])
+		}
+		if it.Action == Blocked {
+			blocked[it.ID] = true
 		}
 	}
 }

@@ -50,6 +50,8 @@ type Line struct {
 	Source string    `json:"source"`        // "ListRoleTags", "store", "journal"
 	At     time.Time `json:"at,omitzero"`   // the service's clock
 	Seq    uint64    `json:"seq,omitempty"` // when the source is the journal
+	// Candidate is the number of the candidate it is about, where there are several; 0: the record.
+	Candidate int `json:"candidate,omitempty"`
 }
 
 // Moment is one line of the timeline.

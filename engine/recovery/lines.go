@@ -37,13 +37,11 @@ func views(objects []*object) []Candidate {
 // lines lists the evidence: of each candidate, of what was sent, of what was looked at. What is missing is said.
 func (q *inquiry) lines() []Line {
 	var out []Line
-	for _, o := range q.objects {
-		about := ""
-		if len(q.objects) > 1 {
-			about = o.physical + ": "
-		}
+	for i, o := range q.objects {
 		for _, l := range q.linesOf(o) {
-			l.Text = about + l.Text
+			if len(q.objects) > 1 {
+				l.Candidate = i + 1
+			}
 			out = append(out, l)
 		}
 	}
@@ -181,7 +179,7 @@ func sameness(o *object, l Line) Line {
 		}
 		shown = append(shown, string(p))
 	}
-	return l.say(Neutral, "not shown to be equal to what was sent: %s", strings.Join(shown, ", "))
+	return l.say(Neutral, "not shown equal to what was sent: %s", strings.Join(shown, ", "))
 }
 
 // absence says what the looks said, where nothing was found that could be the one.

@@ -14,12 +14,17 @@ const nothing = "nothing"
 // keep offers an object as the record's, and where the diff would replace it, that as two approvals in one walk (S16).
 func (q *inquiry) keep(o *object) []Option {
 	out := []Option{{Choice: record.Reclaim, Physical: o.physical, Call: "none", Loss: nothing,
-		Follows: "it is kept as " + q.Record.ID + "; then the ordinary diff decides: nothing, an update or a replacement"}}
+		Follows: q.kept()}}
 	if replaces(o.fields) {
 		out = append(out, Option{Choice: record.Replace, Physical: o.physical, Call: "Create and Delete " + q.schema.Type,
 			Loss: q.loss(o), Follows: "it is kept, then replaced: two approvals, in that order"})
 	}
 	return out
+}
+
+// kept is what follows from keeping an object (S16).
+func (q *inquiry) kept() string {
+	return "kept as " + q.Record.ID + "; then the diff decides: nothing, update or replace"
 }
 
 func replaces(fields []diff.Field) bool {
@@ -43,7 +48,7 @@ func (q *inquiry) chooseFrom(objects []*object) []Option {
 func (q *inquiry) adopt(o *object, typed string) Option {
 	return Option{Choice: record.Adopt, Physical: o.physical, Call: q.tagCall(), Typed: typed,
 		Loss:    "nothing now; whoever made it may change it back, and no rollback of ours removes it",
-		Follows: "it is kept as " + q.Record.ID + "; then the ordinary diff decides: nothing, an update or a replacement"}
+		Follows: q.kept()}
 }
 
 func (q *inquiry) tagCall() string {
@@ -71,7 +76,7 @@ func (q *inquiry) loss(o *object) string {
 
 func (q *inquiry) abandon() Option {
 	return Option{Choice: record.Abandon, Call: "none", Loss: "nothing; what was made stays in the cloud, unmanaged",
-		Follows: "the record goes; a tombstone keeps its nonce and key, and look-ups for orphans still search it"}
+		Follows: "the record becomes a tombstone, still searched for orphans"}
 }
 
 func (q *inquiry) retry(follows string) Option {
@@ -86,7 +91,7 @@ func (q *inquiry) enterID() Option {
 }
 
 func look() Option {
-	return Option{Choice: record.LookAgain, Call: "none", Loss: nothing, Follows: "it is judged again by what the look says"}
+	return Option{Choice: record.LookAgain, Call: "none", Loss: nothing, Follows: "judged again by what the look says"}
 }
 
 func wait(until time.Time) Option {
@@ -95,5 +100,5 @@ func wait(until time.Time) Option {
 
 // later leaves a record uncertain; that can always be done.
 func later() Option {
-	return Option{Choice: record.Later, Call: "none", Loss: nothing, Follows: "it stays uncertain, and blocks what depends on it"}
+	return Option{Choice: record.Later, Call: "none", Loss: nothing, Follows: "stays uncertain, and blocks what depends on it"}
 }

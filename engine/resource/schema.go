@@ -241,22 +241,30 @@ func (s *Schema) Physical(k Key) string {
 	return strings.Join(parts, "|")
 }
 
-// ParsePhysical is the reverse of Physical, for an ID that an operator types.
+// ParsePhysical is the reverse of Physical, for an ID that an operator types. Of a local type the whole text is the path,
+// which may hold a "|"; no service has it in a name.
 func (s *Schema) ParsePhysical(text, machine string) (Key, error) {
-	parts := strings.Split(text, "|")
 	key := Key{}
+	var names []string
 	for _, name := range s.Key {
 		if name == "Machine" {
 			key[name] = machine
 			continue
 		}
-		if len(parts) == 0 || parts[0] == "" {
-			return nil, fmt.Errorf("physical ID %q: %s is missing; want %s", text, name, strings.Join(s.Key, "|"))
-		}
-		key[name], parts = parts[0], parts[1:]
+		names = append(names, name)
 	}
-	if len(parts) > 0 {
-		return nil, fmt.Errorf("physical ID %q: too many parts; want %s", text, strings.Join(s.Key, "|"))
+	parts := []string{text}
+	if len(names) > 1 || !s.Local {
+		parts = strings.Split(text, "|")
+	}
+	for i, name := range names {
+		if i >= len(parts) || parts[i] == "" {
+			return nil, fmt.Errorf("physical ID %q: %s is missing; want %s", text, name, strings.Join(names, "|"))
+		}
+		key[name] = parts[i]
+	}
+	if len(parts) > len(names) {
+		return nil, fmt.Errorf("physical ID %q: too many parts; want %s", text, strings.Join(names, "|"))
 	}
 	return key, nil
 }
@@ -268,7 +276,7 @@ func (s *Schema) Claim(sc Scope, k Key) string {
 	case PerMachine:
 		space = "machine"
 	case Global:
-		space = sc.Partition
+		space = strings.Join([]string{sc.Partition, sc.Endpoint}, "/")
 	case PerAccount:
 		space = strings.Join([]string{sc.Partition, sc.Account, sc.Endpoint}, "/")
 	default:

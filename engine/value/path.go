@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Path is the place of a value inside an object, as it is shown: Policies[0].PolicyName, Tags[Key=team].Value,
@@ -34,6 +35,10 @@ func (p Path) Item(field, id string) Path {
 
 // Top returns the first step: the property the path lies in.
 func (p Path) Top() string {
+	if quoted, err := strconv.QuotedPrefix(strings.TrimPrefix(string(p), "[")); err == nil && p[0] == '[' {
+		name, _ := strconv.Unquote(quoted)
+		return name
+	}
 	if i := strings.IndexAny(string(p), ".["); i > 0 {
 		return string(p[:i])
 	}
@@ -48,5 +53,5 @@ func (p Path) Within(q Path) bool {
 
 // plain reports whether s can stand in a Path as it is: it has no separators and nothing that a terminal would act on.
 func plain(s string) bool {
-	return s != "" && !strings.ContainsAny(s, ".[]=\" ") && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
+	return s != "" && utf8.ValidString(s) && !strings.ContainsAny(s, ".[]=\" ") && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }

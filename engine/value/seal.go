@@ -27,10 +27,16 @@ func NewSealer(key []byte) (Sealer, error) {
 // HasKey reports whether hashes made by s can be compared.
 func (s Sealer) HasKey() bool { return len(s.key) > 0 }
 
-// Seal returns v with every sensitive part replaced by its Hash. What is not sensitive stays as it is, and so does a
-// sensitive Unknown: it has no text yet.
+// Seal returns v with every sensitive part replaced by its Hash. What is not sensitive stays as it is. What is Unknown
+// has no text yet: it stays, and a sensitive whole that waits for something becomes one sensitive Unknown.
 func (s Sealer) Seal(v Value) Value {
-	if v.sensitive && v.kind != Hash && v.kind != Unknown {
+	if v.sensitive {
+		switch {
+		case v.kind == Hash || v.kind == Unknown:
+			return v
+		case v.HasUnknown():
+			return Wait(v.Waits()...).AsSensitive()
+		}
 		return HashOf(s.hash(v))
 	}
 	switch d := v.data.(type) {
@@ -58,28 +64,35 @@ func (s Sealer) SealMap(m Map) Map {
 	return out
 }
 
+// noKey is the text of a Hash that was made without a key.
+const noKey = "no-key"
+
 func (s Sealer) hash(v Value) string {
 	if !s.HasKey() {
-		return "no-key"
+		return noKey
 	}
 	mac := hmac.New(sha256.New, s.key)
 	writeCanonical(mac, v, true)
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Matches compares a Hash with a plain value under the key. ok is false when there is no key to compare with.
+// Matches compares a Hash with a plain value under the key. ok is false when there is no key to compare with, or a value
+// that was never hashed with one.
 func (s Sealer) Matches(h, plain Value) (equal, ok bool) {
-	if !s.HasKey() || h.kind != Hash || h.text == "no-key" {
+	if !s.HasKey() || !h.keyed() {
 		return false, false
 	}
 	if plain.kind == Hash {
-		return hmac.Equal([]byte(h.text), []byte(plain.text)), plain.text != "no-key"
+		return hmac.Equal([]byte(h.text), []byte(plain.text)), plain.keyed()
 	}
 	return hmac.Equal([]byte(h.text), []byte(s.hash(plain))), true
 }
 
-// Digest returns the SHA-256 over the canonical JSON of v: sorted keys, numbers as written. Seal first: sensitive
-// parts enter only as the marker they are shown as.
+// keyed reports whether v is a keyed hash: not one made without a key, nor the marker of a value stored unsealed.
+func (v Value) keyed() bool { return v.kind == Hash && v.text != "" && v.text != noKey }
+
+// Digest returns the SHA-256 over v with sorted keys, numbers as written. Seal first: sensitive parts enter only as the
+// marker they are stored as.
 func Digest(v Value) [32]byte {
 	h := sha256.New()
 	writeCanonical(h, v, false)
@@ -89,14 +102,14 @@ func Digest(v Value) [32]byte {
 // DigestMap is Digest of an object.
 func DigestMap(m Map) [32]byte { return Digest(OfMap(m)) }
 
+// writeCanonical writes one text for one value. With reveal it writes sensitive texts, and one text for equal numbers, so
+// that what is Equal has the same keyed hash. Markers begin with $, which nothing else does.
 func writeCanonical(w io.Writer, v Value, reveal bool) {
-	if v.sensitive && !reveal {
+	switch {
+	case v.sensitive && !reveal || v.kind == Unknown || v.kind == Hash:
 		b, _ := json.Marshal(v)
-		w.Write(b)
-		return
-	}
-	switch v.kind {
-	case List:
+		io.WriteString(w, "$"+string(b))
+	case v.kind == List:
 		io.WriteString(w, "[")
 		for i, e := range v.Items() {
 			if i > 0 {
@@ -105,7 +118,7 @@ func writeCanonical(w io.Writer, v Value, reveal bool) {
 			writeCanonical(w, e, reveal)
 		}
 		io.WriteString(w, "]")
-	case Object:
+	case v.kind == Object:
 		io.WriteString(w, "{")
 		for i, k := range v.Fields().Keys() {
 			if i > 0 {
@@ -115,13 +128,14 @@ func writeCanonical(w io.Writer, v Value, reveal bool) {
 			writeCanonical(w, v.Fields()[k], reveal)
 		}
 		io.WriteString(w, "}")
-	case String:
-		b, _ := json.Marshal(v.text)
-		w.Write(b)
+	case v.kind == String:
+		io.WriteString(w, strconv.Quote(v.Reveal())) // bytes that are not UTF-8 stay apart, as they do not in JSON
+	case v.kind == Number && reveal:
+		io.WriteString(w, canonicalNumber(v.Reveal()))
+	case v.kind == Number || v.kind == Bool:
+		io.WriteString(w, v.Reveal())
 	default:
-		v.sensitive = false
-		b, _ := json.Marshal(v)
-		w.Write(b)
+		io.WriteString(w, "null")
 	}
 }
 
@@ -180,32 +194,46 @@ func (v Value) show(b *bytes.Buffer) {
 	}
 }
 
-// Markers in stored JSON. A config object that itself has one of these as its only key is refused by templates.
+// Markers in stored JSON. Templates refuse config objects that have one of the first two as their only key; an object that
+// was read and consists of nothing but such keys is written inside the third.
 const (
 	markSensitive = "$sensitive" // keyed hash, or "" when the value was never sealed
 	markUnknown   = "$unknown"   // what it waits for
+	markPlain     = "$plain"     // the object itself
 )
 
-// MarshalJSON writes plain JSON, {"$sensitive": "<keyed hash or empty>"} for sensitive parts and {"$unknown": […]}.
-// The text of a sensitive value is never written; seal before storing to keep its hash.
+// MarshalJSON writes plain JSON, {"$sensitive": "<keyed hash or empty>"} for sensitive parts and {"$unknown": […]}, or
+// both for what is sensitive and not known yet. The text of a sensitive value is never written; seal before storing to
+// keep its hash.
 func (v Value) MarshalJSON() ([]byte, error) {
-	if v.sensitive {
-		h := ""
-		if v.kind == Hash {
-			h = v.text
-		}
-		return json.Marshal(map[string]string{markSensitive: h})
-	}
-	switch v.kind {
-	case Unknown:
-		return json.Marshal(map[string][]string{markUnknown: v.data.([]string)})
-	case List:
+	switch {
+	case v.kind == Hash:
+		return json.Marshal(map[string]string{markSensitive: v.text})
+	case v.kind == Unknown && v.sensitive:
+		return json.Marshal(map[string]any{markSensitive: "", markUnknown: v.data})
+	case v.kind == Unknown:
+		return json.Marshal(map[string]any{markUnknown: v.data})
+	case v.sensitive:
+		return json.Marshal(map[string]string{markSensitive: ""})
+	case v.kind == List:
 		return json.Marshal(v.Items())
-	case Object:
+	case v.kind == Object && marksOnly(v.Fields()):
+		return json.Marshal(map[string]Map{markPlain: v.Fields()})
+	case v.kind == Object:
 		return json.Marshal(v.Fields())
 	default:
 		return marshalPlain(v)
 	}
+}
+
+// marksOnly reports whether an object would be taken for a marker.
+func marksOnly(m Map) bool {
+	for k := range m {
+		if k != markSensitive && k != markUnknown && k != markPlain {
+			return false
+		}
+	}
+	return len(m) > 0
 }
 
 func marshalPlain(v Value) ([]byte, error) {
@@ -230,14 +258,26 @@ func (v *Value) UnmarshalJSON(b []byte) error {
 		*v = plain
 		return nil
 	}
+	raw, err := decode(b)
+	if err != nil {
+		return fmt.Errorf("read value: %w", err)
+	}
+	*v = build(raw, true)
+	return nil
+}
+
+// decode reads one JSON document.
+func decode(b []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()
 	var raw any
 	if err := dec.Decode(&raw); err != nil {
-		return fmt.Errorf("read value: %w", err)
+		return nil, err
 	}
-	*v = fromJSON(raw)
-	return nil
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("more than one value")
+	}
+	return raw, nil
 }
 
 // parseScalar reads a JSON string or number. Most values are one, and a decoder for each would be the largest cost of
@@ -258,19 +298,12 @@ func parseScalar(b []byte) (Value, bool) {
 
 // ParseJSON reads one JSON document as a Value; markers are not interpreted.
 func ParseJSON(b []byte) (Value, error) {
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.UseNumber()
-	var raw any
-	if err := dec.Decode(&raw); err != nil {
+	raw, err := decode(b)
+	if err != nil {
 		return Value{}, fmt.Errorf("read JSON: %w", err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return Value{}, errors.New("read JSON: more than one value")
 	}
 	return build(raw, false), nil
 }
-
-func fromJSON(raw any) Value { return build(raw, true) }
 
 func build(raw any, marks bool) Value {
 	switch r := raw.(type) {
@@ -283,17 +316,9 @@ func build(raw any, marks bool) Value {
 		}
 		return ListOf(l...)
 	case map[string]any:
-		if marks && len(r) == 1 {
-			if h, ok := r[markSensitive].(string); ok {
-				return HashOf(h)
-			}
-			if w, ok := r[markUnknown].([]any); ok {
-				refs := make([]string, 0, len(w))
-				for _, e := range w {
-					s, _ := e.(string)
-					refs = append(refs, s)
-				}
-				return Wait(refs...)
+		if marks {
+			if v, ok := fromMarker(r); ok {
+				return v
 			}
 		}
 		m := make(Map, len(r))
@@ -306,16 +331,44 @@ func build(raw any, marks bool) Value {
 	}
 }
 
+// fromMarker reads what stands for a value that JSON cannot say.
+func fromMarker(r map[string]any) (Value, bool) {
+	hash, sensitive := r[markSensitive].(string)
+	waits, unknown := r[markUnknown].([]any)
+	plain, object := r[markPlain].(map[string]any)
+	switch {
+	case len(r) == 1 && sensitive:
+		return HashOf(hash), true
+	case len(r) == 1 && object:
+		m := make(Map, len(plain))
+		for k, e := range plain {
+			m[k] = build(e, true)
+		}
+		return OfMap(m), true
+	case unknown && (len(r) == 1 || len(r) == 2 && sensitive):
+		refs := make([]string, len(waits))
+		for i, e := range waits {
+			refs[i], _ = e.(string)
+		}
+		v := Wait(refs...)
+		if sensitive {
+			v = v.AsSensitive()
+		}
+		return v, true
+	}
+	return Value{}, false
+}
+
 // Plain returns v as plain Go data for encoding/json and templates of request bodies: sensitive text included. Use it
 // only where the result goes to the service.
 func (v Value) Plain() any {
 	switch v.kind {
 	case Bool:
-		return v.text == "true"
+		return v.Reveal() == "true"
 	case Number:
-		return json.Number(v.text)
+		return json.Number(v.Reveal())
 	case String, Hash:
-		return v.text
+		return v.Reveal()
 	case List:
 		l := make([]any, len(v.Items()))
 		for i, e := range v.Items() {

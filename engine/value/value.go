@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Kind says which shape a Value has.
@@ -40,7 +41,22 @@ type Value struct {
 	kind      Kind
 	sensitive bool
 	text      string // Bool: "true"/"false"; Number, String, Hash: the text
-	data      any    // List: []Value; Object: Map; Unknown: []string
+	data      any    // List: []Value; Object: Map; Unknown: []string; of a sensitive value: **hidden
+}
+
+// hidden is the text or the members of a sensitive value. It is behind two pointers because fmt does not ask a Formatter
+// about unexported fields of other structs, nor for %p: it prints what it finds, follows one pointer, and prints the
+// address in it.
+type hidden struct {
+	text string
+	data any
+}
+
+func (v Value) content() (text string, data any) {
+	if h, ok := v.data.(**hidden); ok {
+		return (*h).text, (*h).data
+	}
+	return v.text, v.data
 }
 
 // Map is a config-shaped object: property name to value. A key that is missing is Absent.
@@ -119,7 +135,7 @@ func OfMap(m Map) Value {
 }
 
 // Wait makes an Unknown that waits for the named attributes ("OrdersRole.Arn").
-func Wait(refs ...string) Value { return Value{kind: Unknown, data: slices.Clone(refs)} }
+func Wait(refs ...string) Value { return Value{kind: Unknown, data: append([]string{}, refs...)} }
 
 // HashOf makes the Hash value that Seal leaves; text is the keyed hash itself.
 func HashOf(text string) Value { return Value{kind: Hash, sensitive: true, text: text} }
@@ -133,29 +149,37 @@ func (v Value) IsSet() bool { return v.kind != Absent }
 // Sensitive reports whether the value itself is marked; see HasSensitive for what is inside.
 func (v Value) Sensitive() bool { return v.sensitive }
 
-// AsSensitive returns v marked sensitive, and everything inside it too.
+// AsSensitive returns v marked sensitive, and everything inside it too. What is Absent stays so: there is nothing to hide.
 func (v Value) AsSensitive() Value {
-	v.sensitive = true
-	switch d := v.data.(type) {
+	text, data := v.content()
+	switch d := data.(type) {
 	case []Value:
 		l := make([]Value, len(d))
 		for i := range d {
 			l[i] = d[i].AsSensitive()
 		}
-		v.data = l
+		data = l
 	case Map:
 		m := make(Map, len(d))
 		for k, e := range d {
 			m[k] = e.AsSensitive()
 		}
-		v.data = m
+		data = m
 	}
-	return v
+	switch v.kind {
+	case Absent:
+		return v
+	case Unknown, Hash: // have no text of their own
+		v.sensitive = true
+		return v
+	}
+	h := &hidden{text, data}
+	return Value{kind: v.kind, sensitive: true, data: &h}
 }
 
 // Reveal returns the text of a String, Number, Bool or Hash, sensitive or not. It is the only way to a sensitive
 // text, so that every use can be found.
-func (v Value) Reveal() string { return v.text }
+func (v Value) Reveal() string { text, _ := v.content(); return text }
 
 // Str returns the text of a String, Number or Bool that is not sensitive, and whether there was one.
 func (v Value) Str() (string, bool) {
@@ -166,28 +190,33 @@ func (v Value) Str() (string, bool) {
 }
 
 // IsTrue reports whether the value is true, as a boolean or as the string CloudFormation also takes.
-func (v Value) IsTrue() bool { return (v.kind == Bool || v.kind == String) && v.text == "true" }
+func (v Value) IsTrue() bool { return (v.kind == Bool || v.kind == String) && v.Reveal() == "true" }
 
 // Int returns a Number or numeric String as an integer.
 func (v Value) Int() (int64, bool) {
 	if v.kind != Number && v.kind != String {
 		return 0, false
 	}
-	if n, err := strconv.ParseInt(v.text, 10, 64); err == nil {
+	text := v.Reveal()
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, true
 	}
-	f, err := strconv.ParseFloat(v.text, 64)
-	if err != nil || f != float64(int64(f)) {
+	d, ok := parseDecimal(text)
+	if !ok || d.exp < 0 || len(d.digits)+d.exp > 19 { // no int64 is longer
 		return 0, false
 	}
-	return int64(f), true
+	n, err := strconv.ParseInt(d.sign+"0"+d.digits+strings.Repeat("0", d.exp), 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	return n, true
 }
 
 // Items returns the elements of a List, else nil. Do not change them.
-func (v Value) Items() []Value { l, _ := v.data.([]Value); return l }
+func (v Value) Items() []Value { _, data := v.content(); l, _ := data.([]Value); return l }
 
 // Fields returns the members of an Object, else nil. Do not change them.
-func (v Value) Fields() Map { m, _ := v.data.(Map); return m }
+func (v Value) Fields() Map { _, data := v.content(); m, _ := data.(Map); return m }
 
 // Get returns the member of an Object, Absent when there is none.
 func (v Value) Get(key string) Value { return v.Fields()[key] }
@@ -218,7 +247,8 @@ func (v Value) any(ok func(Value) bool) bool {
 	if ok(v) {
 		return true
 	}
-	switch d := v.data.(type) {
+	_, data := v.content()
+	switch d := data.(type) {
 	case []Value:
 		return slices.ContainsFunc(d, func(e Value) bool { return e.any(ok) })
 	case Map:
@@ -236,7 +266,8 @@ func (v Value) Walk(at Path, visit func(Path, Value) bool) {
 	if !visit(at, v) {
 		return
 	}
-	switch d := v.data.(type) {
+	_, data := v.content()
+	switch d := data.(type) {
 	case []Value:
 		for i, e := range d {
 			e.Walk(at.At(i), visit)
@@ -258,29 +289,14 @@ func Equal(a, b Value) bool {
 	case Absent, Null:
 		return true
 	case Number:
-		return EqualNumber(a.text, b.text)
+		return EqualNumber(a.Reveal(), b.Reveal())
 	case List:
 		return slices.EqualFunc(a.Items(), b.Items(), Equal)
 	case Object:
 		return maps.EqualFunc(a.Fields(), b.Fields(), Equal)
 	default:
-		return a.text == b.text
+		return a.Reveal() == b.Reveal()
 	}
-}
-
-// EqualNumber compares two decimal texts as numbers: "1.0" equals "1", and integers compare exactly.
-func EqualNumber(a, b string) bool {
-	if a == b {
-		return true
-	}
-	i, errA := strconv.ParseInt(a, 10, 64)
-	j, errB := strconv.ParseInt(b, 10, 64)
-	if errA == nil && errB == nil {
-		return i == j
-	}
-	x, errA := strconv.ParseFloat(a, 64)
-	y, errB := strconv.ParseFloat(b, 64)
-	return errA == nil && errB == nil && x == y
 }
 
 // Equal lets cmp.Equal and cmp.Diff compare Values in tests.

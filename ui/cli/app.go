@@ -69,6 +69,8 @@ type Sim interface {
 type Terminal struct {
 	In, Out, Err bool // stdin, stdout and stderr are terminals
 	Width        int  // columns of stdout; 0 when it is none
+	// Together: stdout and stderr go to the same place, so that what the one said need not be said again on the other.
+	Together bool
 }
 
 // App is everything the commands need from outside. main fills it in; tests replace parts of it.

@@ -71,7 +71,15 @@ func (s *session) plan(ctx context.Context, o *planOptions, args []string) error
 		}
 		s.note("wrote the plan to %s", o.out)
 	}
-	s.planReply(p, o.all, s.afterPlan(p, file, w.word, o.out))
+	next := s.afterPlan(p, file, w.word, o.out)
+	hold, err := heldBy(ctx, w.store, w.stack)
+	if err != nil {
+		return err
+	}
+	if hold != nil { // a deploy would be refused
+		next = s.afterHeld(w.word, s.holdOf(*hold))
+	}
+	s.planReply(p, o.all, next)
 	s.rep.codes = planCodes(p, o.detailed)
 	return nil
 }

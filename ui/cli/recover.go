@@ -15,6 +15,7 @@ import (
 	"reclaim/engine/recovery"
 	"reclaim/engine/resource"
 	"reclaim/ui/text"
+	"reclaim/ui/text/clean"
 )
 
 type recoverOptions struct {
@@ -149,8 +150,8 @@ func (s *session) evidenceReply(e *evidence) {
 	s.rep.text += s.page().Findings(w.stack, hold, e.findings, j.Next)
 }
 
-// afterEvidence are the commands that go on: one that carries out what is beyond doubt, one for each other record's
-// default.
+// afterEvidence are the commands that go on: the one that steps through, the one that carries out what is beyond doubt,
+// and for each record that an operator must speak for, the choices there are. None of them chooses for the operator.
 func (s *session) afterEvidence(e *evidence) []string {
 	if len(e.findings) == 0 && e.hold == nil {
 		return nil
@@ -160,16 +161,39 @@ func (s *session) afterEvidence(e *evidence) []string {
 		words = append(words, "--take-hold", e.hold.Execution)
 	}
 	next := []string{s.line(words...)}
-	without := append(words, "--yes")
+	var where []string
 	if !e.work.stack.Scope.IsLocal() {
-		without = append(without, "--scope", e.work.stack.Scope.String())
+		where = []string{"--scope", e.work.stack.Scope.String()}
 	}
+	auto := len(e.findings) == 0 // then a hold is all there is
+	var decide []string
 	for i := range e.findings {
-		if f := &e.findings[i]; !f.Auto && len(f.Offered) > 0 {
-			without = append(without, "--decide", f.ID+"="+strings.TrimSuffix(string(f.Offered[0].Choice)+":"+f.Offered[0].Physical, ":"))
+		f := &e.findings[i]
+		auto = auto || f.Auto
+		if choices := decidable(f); !f.Auto && len(choices) > 0 {
+			decide = append(decide, s.line(slices.Concat(words, where, []string{"--decide", f.ID + "=CHOICE"})...)+"  # CHOICE: "+
+				strings.Join(choices, ", "))
 		}
 	}
-	return append(next, s.line(without...))
+	if auto {
+		next = append(next, s.line(slices.Concat(words, []string{"--yes"}, where)...))
+	}
+	return append(next, decide...)
+}
+
+// decidable are the choices of a finding in the words of --decide.
+func decidable(f *recovery.Finding) []string {
+	var out []string
+	for _, o := range f.Offered {
+		switch {
+		case o.Choice == record.LookAgain, o.Choice == record.Later:
+		case o.Choice == record.EnterID:
+			out = append(out, string(o.Choice)+":ID")
+		default:
+			out = append(out, clean.Clean(strings.TrimSuffix(string(o.Choice)+":"+o.Physical, ":")))
+		}
+	}
+	return out
 }
 
 // resolve takes the hold, has decisions made, and hands both to the engine.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"reclaim/engine/deploy"
 	"reclaim/engine/event"
@@ -17,25 +16,9 @@ import (
 	"reclaim/ui/text"
 )
 
-// systemClock is the engine's time: the machine's.
-type systemClock struct{}
-
-func (systemClock) Now() time.Time { return time.Now() }
-
-func (systemClock) Sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // engine is what a run needs from outside, but for where its events go.
 func (s *session) engine(w *work, drain <-chan struct{}) deploy.Env {
-	return deploy.Env{Store: w.store, Cloud: w.cloud, Clock: systemClock{}, Sealer: w.sealer, Owner: s.Owner(),
+	return deploy.Env{Store: w.store, Cloud: w.cloud, Clock: deploy.WallClock(), Sealer: w.sealer, Owner: s.Owner(),
 		Drain: drain, Alive: s.Alive}
 }
 
@@ -141,7 +124,7 @@ func (s *session) outcomeReply(w *work, o *deploy.Outcome) {
 	}
 	s.rep.stack, s.rep.result = w.stack.String(), o
 	pg := s.page()
-	pg.Told = s.Terminal.Out && s.Terminal.Err
+	pg.Told = s.Terminal.Together
 	s.rep.text += pg.Outcome(o)
 	s.rep.codes = append(slices.Clone(o.Exits), o.Exit)
 	for i := range o.Items {

@@ -157,15 +157,20 @@ func (s *session) recoverLine(stack string, h *record.Hold) string {
 	return s.line("recover", stack, "--take-hold", h.Execution)
 }
 
+// afterHeld are the commands that go on from a hold: the one that takes it, after a look while its process lives.
+func (s *session) afterHeld(stackWord string, hold *text.Hold) []string {
+	take := s.recoverLine(stackWord, &hold.Hold)
+	if hold.Alive == resource.Yes {
+		return []string{s.line("status", stackWord), take}
+	}
+	return []string{take}
+}
+
 // heldReply says who holds the stack and how to go on; its code is 5.
 func (s *session) heldReply(stackWord string, h record.Hold) {
 	hold := s.holdOf(h)
-	take := s.recoverLine(stackWord, &h)
-	next, advice := []string{take}, "Next: "+take
-	if hold.Alive == resource.Yes {
-		look := s.line("status", stackWord)
-		next, advice = []string{look, take}, "Next: "+look+"; once that process is gone: "+take
-	}
+	next := s.afterHeld(stackWord, hold)
+	advice := "Next: " + strings.Join(next, "; once that process is gone: ")
 	s.rep.stack = h.Stack.String()
 	s.rep.text += s.page().Held(*hold, next)
 	s.rep.result = heldJSON{Hold: holdJSON{h, hold.Alive}, Next: next}

@@ -15,10 +15,11 @@ func (s *session) validateCommand() *cobra.Command {
 	var src source
 	c := &cobra.Command{
 		Use:   "validate FILE",
-		Short: "Find every problem of a template, offline",
-		Long:  `Reads the template and checks it against the types it names, without a store, network or credentials.`,
-		Args:  cobra.MinimumNArgs(1),
-		RunE:  s.run(func(_ context.Context, args []string) error { return s.validate(&src, args) }),
+		Short: "Find the problems of a template, offline",
+		Long: `Reads the template and checks it against the types it names, without a store, network or credentials. All problems of its
+form are listed at once (syntax, functions, references); once there are none, all of its types, properties and values.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: s.run(func(_ context.Context, args []string) error { return s.validate(&src, args) }),
 	}
 	c.Flags().StringVar(&src.stack, "stack", "", "name of the stack (default: the file's stem)")
 	c.Flags().StringArrayVar(&src.parameters, "parameters", nil, "NAME=VALUE … or file://FILE (a JSON object, or CloudFormation's list)")

@@ -23,7 +23,7 @@ func (h Hold) Liveness() string {
 	case resource.Yes:
 		return "running"
 	case resource.No:
-		return "dead (boot id and start time checked)"
+		return "dead (boot id, start time checked)"
 	default:
 		return "unknown: it ran on another machine, or this one cannot say"
 	}
@@ -93,7 +93,7 @@ func (w *page) finding(f *recovery.Finding, n, total int) {
 		w.moment(m)
 	}
 	w.line()
-	w.sides(f.Lines)
+	w.sides(f)
 	for i := range f.Candidates {
 		w.candidate(&f.Candidates[i])
 	}
@@ -140,15 +140,19 @@ func clock(t time.Time) string {
 }
 
 // sides lists evidence for, neutral, against and missing; a side without a line says "-", so that its absence is seen.
-func (w *page) sides(lines []recovery.Line) {
+func (w *page) sides(f *recovery.Finding) {
 	for _, side := range []recovery.Side{recovery.For, recovery.Neutral, recovery.Against, recovery.Missing} {
 		found := false
-		for _, l := range lines {
+		for _, l := range f.Lines {
 			if l.Side != side {
 				continue
 			}
 			found = true
-			w.labelled(1, 9, string(side), l.Text+"  ["+w.source(l)+"]", sideTone(side))
+			about := ""
+			if l.Candidate > 0 {
+				about = fmt.Sprintf("candidate %d: ", l.Candidate)
+			}
+			w.labelled(1, 9, string(side), about+l.Text+"  ["+w.source(l)+"]", sideTone(side))
 		}
 		if !found && side != recovery.Neutral {
 			w.labelled(1, 9, string(side), "-", plain)

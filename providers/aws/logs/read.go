@@ -38,7 +38,7 @@ func (p *group) look(ctx context.Context, name string) (*types.LogGroup, time.Ti
 	case err != nil:
 		return nil, served, err
 	case found == nil:
-		return nil, served, &resource.Error{Kind: resource.NotFound, Op: "DescribeLogGroups", Executed: resource.No,
+		return nil, served, &resource.Error{Kind: resource.NotFound, Op: "DescribeLogGroups", Executed: resource.No, ServedAt: served,
 			Err: errors.New("no log group has exactly this name")}
 	case found.CreationTime == nil:
 		return nil, served, session.Invalid("DescribeLogGroups", "the group has no creation time")

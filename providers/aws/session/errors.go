@@ -62,7 +62,7 @@ func Unacknowledged(operation string, r Reply, why string) error {
 func (s *Service) classify(err error, w *watch) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e := &resource.Error{RequestID: w.last.RequestID, Err: err}
+	e := &resource.Error{RequestID: w.last.RequestID, ServedAt: w.last.ServedAt, Err: err}
 	if op, ok := errors.AsType[*smithy.OperationError](err); ok {
 		e.Op, e.Err = op.OperationName, op.Err
 	}

@@ -70,6 +70,7 @@ func TestAKilledDeployIsRecoveredByKeys(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 50}} {
 		for _, choice := range []string{"abandon", "adopt"} {
 			t.Run(fmt.Sprintf("%dx%d, the stranger's group: %s", size[0], size[1], choice), func(t *testing.T) {
+				t.Parallel()
 				w := newWorld(t)
 				s := w.terminal(size[0], size[1])
 				made, copied := w.crash()
@@ -77,7 +78,7 @@ func TestAKilledDeployIsRecoveredByKeys(t *testing.T) {
 				if held := w.status(); len(held.Uncertain) != 3 || held.Hold == nil || held.Hold.Alive != "no" {
 					t.Fatalf("the crash left %+v, want three uncertain creates and the hold of a dead process", held)
 				}
-				w.walk(s, made, choice)
+				w.walk(s, made, copied, choice)
 				w.recovered(nonces, made, copied, choice)
 				if choice == "abandon" && w.changes() != asked+1 {
 					t.Errorf("%d changing calls were sent, want the one that completes the role", w.changes()-asked)
@@ -94,7 +95,7 @@ func TestAKilledDeployIsRecoveredByKeys(t *testing.T) {
 }
 
 // walk goes through the three records by keys alone and leaves the result of the run on the screen.
-func (w *world) walk(s *screen, made, choice string) {
+func (w *world) walk(s *screen, made, copied, choice string) {
 	w.t.Helper()
 	asked := w.changes()
 	s.command("reclaim")
@@ -103,7 +104,7 @@ func (w *world) walk(s *screen, made, choice string) {
 	s.shows("Not looked at yet", "take-hold")
 	s.press("l")
 	for n := range 3 { // in the order in which the creates were begun
-		w.choose(s, s.shows(fmt.Sprintf("decided %d of 3", n), "looked "), made, choice)
+		w.choose(s, s.shows(fmt.Sprintf("decided %d of 3", n), "looked "), made, copied, choice)
 	}
 	s.shows("decided 3 of 3")
 	if w.changes() != asked {
@@ -118,7 +119,7 @@ func (w *world) walk(s *screen, made, choice string) {
 }
 
 // choose decides the record that is on the screen.
-func (w *world) choose(s *screen, text, made, choice string) {
+func (w *world) choose(s *screen, text, made, copied, choice string) {
 	w.t.Helper()
 	switch {
 	case strings.Contains(text, "CheckoutRole  IAM::Role"):
@@ -126,7 +127,7 @@ func (w *world) choose(s *screen, text, made, choice string) {
 		s.press("C")
 	case strings.Contains(text, "CheckoutApi  ApiGatewayV2::Api"):
 		wants(w.t, "the API's record", text, "VERDICT  ambiguous", "reclaim 1", "reclaim 2")
-		if s.candidate(made) == 2 {
+		if s.candidate(made, copied) == 2 {
 			s.press("Down")
 		}
 		s.press("C")
@@ -145,15 +146,15 @@ func (w *world) choose(s *screen, text, made, choice string) {
 	}
 }
 
-// candidate opens the page of candidates, finds the number of one, and leaves the page.
-func (s *screen) candidate(physical string) int {
+// candidate opens the page of candidates, finds the number of one of two, and leaves the page.
+func (s *screen) candidate(made, copied string) int {
 	s.w.t.Helper()
 	s.press("d")
 	text := s.shows("CANDIDATE")
 	s.press("d")
 	s.shows("VERDICT  ambiguous")
-	head, _, found := strings.Cut(text, physical)
-	if !found || strings.Contains(head, "CANDIDATE 2") {
+	one, two := strings.Index(text, made), strings.Index(text, copied) // the second may be below the screen's end
+	if one < 0 || two >= 0 && two < one {
 		return 2
 	}
 	return 1
@@ -222,6 +223,7 @@ func (w *world) group(choice string) {
 }
 
 func TestAPlanIsReviewedApprovedAndDeployedByKeys(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	s := w.terminal(80, 24)
 	w.example("checkout.yaml")
@@ -234,8 +236,8 @@ func TestAPlanIsReviewedApprovedAndDeployedByKeys(t *testing.T) {
 	s.press("A")
 	s.shows("approved 1 of the 4")
 	s.press("B")
-	s.shows("Type ")
-	s.types("4")
+	s.shows("Type 3 ")
+	s.types("3")
 	s.press("Enter")
 	s.shows("approved 4 of the 4")
 	s.press("D")

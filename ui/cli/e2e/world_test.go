@@ -21,7 +21,7 @@ import (
 const scope = "123456789012/eu-west-1"
 
 // patience is how long a test waits for what must come; it ends a hang, and asserts no speed.
-const patience = 30 * time.Second
+const patience = 90 * time.Second
 
 // world is a folder, a simulated cloud, and the environment that leads the program to both.
 type world struct {

@@ -141,8 +141,16 @@ func ordersFindings(look bool) []recovery.Finding {
 				{N: 2, Physical: "d4e5f6", CreatedAt: ago(5 * time.Second), How: []string{"nonce"}, Owner: resource.Tags{resource.TagNonce: "c2b8279d"},
 					Fields: []diff.Field{field("Name", diff.Match, "orders", "orders", ""), field("CorsConfiguration.AllowMethods", diff.Differs, "GET", "GET, POST", "")}}},
 			Lines: []recovery.Line{
-				{Side: recovery.For, Text: "tag reclaim:nonce is c2b8…9d on both", Source: "GetApis", At: four},
-				{Side: recovery.Against, Text: "2 has 2 integrations and is in use", Source: "GetIntegrations", At: four}},
+				{Candidate: 1, Side: recovery.For, Text: "tag reclaim:nonce is c2b8…9d", Source: "GetApis", At: four},
+				{Candidate: 1, Side: recovery.For, Text: "tagged for OrdersApi of " + orders.String(), Source: "GetApis", At: four},
+				{Candidate: 1, Side: recovery.For, Text: "equal to what was sent", Source: "GetApis", At: four},
+				{Candidate: 1, Side: recovery.Neutral, Text: "created within 5 min of the intent", Source: "GetApis", At: four},
+				{Candidate: 2, Side: recovery.For, Text: "tag reclaim:nonce is c2b8…9d", Source: "GetApis", At: four},
+				{Candidate: 2, Side: recovery.For, Text: "tagged for OrdersApi of " + orders.String(), Source: "GetApis", At: four},
+				{Candidate: 2, Side: recovery.Neutral, Text: "created within 5 min of the intent", Source: "GetApis", At: four},
+				{Candidate: 2, Side: recovery.Neutral, Text: "not shown equal to what was sent: CorsConfiguration.AllowMethods", Source: "GetApis", At: four},
+				{Candidate: 2, Side: recovery.Against, Text: "2 integrations were made for it, and none is ours", Source: "GetIntegrations", At: four},
+				{Side: recovery.Neutral, Text: "attempt 1 was about to be sent; no answer is recorded", Source: "journal", At: ago(52 * time.Second)}},
 			Timeline: []recovery.Moment{{Seq: 121, At: ago(53 * time.Second), Text: "intent written: nonce c2b8…9d; 0 APIs of that name before"},
 				{Seq: 122, At: ago(52 * time.Second), Text: "CreateApi going out"}},
 			Looks: []record.Look{{Call: "GetApis", At: four, Result: "14 APIs, 2 with the nonce"}}},
@@ -176,7 +184,7 @@ func ordersSummaries(held bool, alive string) []StackSummary {
 	o := StackSummary{Stack: orders, Records: 14, Uncertain: 3, Tombs: 1, Template: "/srv/orders/orders.yaml",
 		Last: &record.Execution{ID: "e-9c41", Stack: orders, Verb: "deploy", Began: ago(58 * time.Second)}}
 	if held {
-		o.Hold, o.HoldAlive = deadHold(), cmp.Or(alive, "dead (boot id and start time checked)")
+		o.Hold, o.HoldAlive = deadHold(), cmp.Or(alive, "dead (boot id, start time checked)")
 	}
 	return []StackSummary{{Stack: web, Records: 3, Last: &record.Execution{ID: "e-01aa", Stack: web, Verb: "deploy", Began: ago(3 * time.Hour), Ended: ago(3 * time.Hour), Result: "done"}}, o}
 }

@@ -73,6 +73,7 @@ func scenes() []scene {
 		{"recovery-all", at(StartRecovery, held, "l", "enter")},
 		{"recovery-id", at(StartRecovery, held, "l", "n", "E", "a", "1")},
 		{"recovery-summary", at(StartRecovery, held, "l", "C", "C", "down", "C", "s")},
+		{"recovery-ended", at(StartRecovery, held, "l", "C", "C", "down", "C", "tab", "enter")},
 		{"execution-live", liveScene},
 		{"execution-ended", at(StartPlan, nil, "down", "down", "down", "A", "down", "A", "D", "tab", "enter")},
 		{"help", at(StartPlan, nil, "?")},

@@ -149,7 +149,7 @@ func TestCopyShowsTheWholeCommand(t *testing.T) {
 	if cmd == nil || fmt.Sprint(cmd()) != o.r.top().Command() {
 		t.Fatalf("copied %v, want %s", cmd, o.r.top().Command())
 	}
-	o.sees("--only OrdersRole", "7f3a91c2d40e5b6a", "d5c4b3")
+	o.sees("--only OrdersRole", "7f3a91c2d40e")
 	o.press("esc")
 	o.seesNot("Copied")
 }

@@ -151,6 +151,15 @@ func (r *router) interrupt() tea.Cmd {
 	return run.Drain()
 }
 
+// suspend is ctrl+z. A live run is not put to sleep: calls under way would run out, and another could take its hold.
+func (r *router) suspend() tea.Cmd {
+	if r.running() {
+		r.notice = "A run is live and is not put to sleep: what is under way would be left uncertain."
+		return nil
+	}
+	return tea.Suspend
+}
+
 // stop is the end asked for from outside: a live run is drained, then the UI ends.
 func (r *router) stop() tea.Cmd {
 	run, live := r.runner()
@@ -165,12 +174,13 @@ func (r *router) stop() tea.Cmd {
 // screen has.
 func (r *router) keymap() widget.Keymap {
 	ctrlC := widget.Key{Names: []string{"ctrl+c"}, Show: "ctrl+c", Help: "quit; a live run is drained first, and stopped the second time", Do: r.interrupt}
+	ctrlZ := widget.Key{Names: []string{"ctrl+z"}, Show: "ctrl+z", Help: "put it to sleep, and fg wakes it; not while a run is live", Do: r.suspend}
 	if r.help || r.copied != "" {
-		return widget.Keymap{Modal: true, Keys: append(r.panelKeys(), ctrlC)}
+		return widget.Keymap{Modal: true, Keys: append(r.panelKeys(), ctrlC, ctrlZ)}
 	}
 	m := r.top().Keys()
 	if m.Modal {
-		m.Keys = append(m.Keys, ctrlC)
+		m.Keys = append(m.Keys, ctrlC, ctrlZ)
 		return m
 	}
 	own := m.Keys
@@ -178,7 +188,7 @@ func (r *router) keymap() widget.Keymap {
 		{Names: []string{"y"}, Show: "y", Word: "copy command", Help: "copy the command that does the same (OSC 52), and show it", Do: r.copyCommand},
 		{Names: []string{"q", "esc"}, Show: "q", Word: "back", Help: "go back; from the first screen, quit",
 			Do: func() tea.Cmd { return r.back() }},
-		ctrlC,
+		ctrlC, ctrlZ,
 		{Names: []string{"?"}, Show: "?", Help: "show or leave this page", Do: func() tea.Cmd { r.help = true; return nil }},
 	}
 	for _, k := range shared {

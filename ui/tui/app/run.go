@@ -107,7 +107,11 @@ func prepare(ctx context.Context, b Backend, o Options) (*router, error) {
 
 // firstScreen wires the screens to each other: each is given the doors it may open.
 func firstScreen(ctx context.Context, b Backend, o Options) (screen.Screen, error) {
-	openRecovery := func(s record.StackID, id string) screen.Screen { return recovery.New(ctx, b, s, id) }
+	var replan func(record.StackID) screen.Screen
+	openRecovery := func(s record.StackID, id string) screen.Screen {
+		return recovery.New(ctx, b, s, id, func(s record.StackID) screen.Screen { return replan(s) })
+	}
+	replan = func(s record.StackID) screen.Screen { return planreview.Looking(ctx, b, s, openRecovery) }
 	openPlan := func(s record.StackID) screen.Screen { return planreview.New(ctx, b, s, openRecovery) }
 	if (o.Start == StartPlan || o.Start == StartRecovery) && o.Stack.IsZero() {
 		return nil, fmt.Errorf("open %s: name a stack", o.Start)

@@ -73,7 +73,7 @@ func Tell(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }
 type StackSummary struct {
 	Stack     record.StackID
 	Hold      *record.Hold
-	HoldAlive string // "dead (boot id and start time checked)", "running", "unknown: another machine"
+	HoldAlive string // "dead (boot id, start time checked)", "running", "unknown: another machine"
 	Records   int
 	Uncertain int
 	Tombs     int

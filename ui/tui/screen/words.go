@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -40,12 +41,25 @@ func Span(d time.Duration) string {
 // ShortType drops the vendor of a CloudFormation type: "IAM::Role".
 func ShortType(typ string) string { return strings.TrimPrefix(typ, "AWS::") }
 
-// ShortPrint is a fingerprint as screens show it.
-func ShortPrint(fingerprint string) string {
-	if len(fingerprint) > 8 {
-		return fingerprint[:8]
+// ShortPrint is a fingerprint as screens show it; CommandPrint as commands take it for the last plan of a stack.
+func ShortPrint(fingerprint string) string   { return fingerprint[:min(len(fingerprint), 8)] }
+func CommandPrint(fingerprint string) string { return fingerprint[:min(len(fingerprint), 12)] }
+
+// LastRun says when the stack was last worked on: "deploy 3h ago", "deploy died, began 5s ago", "never run".
+func LastRun(sum StackSummary, now time.Time) string {
+	switch h := sum.Hold; {
+	case h != nil && HolderRuns(sum):
+		return h.Verb + " running, began " + Age(now, h.Since)
+	case h != nil && HolderDead(sum):
+		return h.Verb + " died, began " + Age(now, h.Since)
+	case h != nil:
+		return h.Verb + " began " + Age(now, h.Since)
+	case sum.Last == nil:
+		return "never run"
+	case sum.Last.Ended.IsZero():
+		return sum.Last.Verb + " did not end"
 	}
-	return fingerprint
+	return sum.Last.Verb + " " + Age(now, sum.Last.Ended)
 }
 
 // HoldWord says in a few words who holds a stack: "hold none", "held by e-9c41".
@@ -56,17 +70,18 @@ func HoldWord(sum StackSummary) string {
 	return "held by " + sum.Hold.Execution
 }
 
-// HoldLine says all of it: "hold: e-9c41, ops on ci-7, pid 48213 is dead (boot id and start time checked)".
+// HoldLine says all of it: "hold: e-9c41, ops on ci-7, pid 48213 is dead (boot id, start time checked)".
 func HoldLine(sum StackSummary) string {
 	h := sum.Hold
 	if h == nil {
 		return "hold: none. Nobody is changing this stack."
 	}
-	alive := sum.HoldAlive
-	if alive == "" {
-		alive = "unknown"
-	}
-	return fmt.Sprintf("hold: %s, %s on %s, pid %d is %s", h.Execution, h.Owner.User, h.Owner.Host, h.Owner.PID, alive)
+	return fmt.Sprintf("hold: %s, %s on %s, %s", h.Execution, h.Owner.User, h.Owner.Host, HolderWord(sum))
+}
+
+// HolderWord says whether the holder lives: "pid 48213 is dead (boot id, start time checked)".
+func HolderWord(sum StackSummary) string {
+	return fmt.Sprintf("pid %d is %s", sum.Hold.Owner.PID, cmp.Or(sum.HoldAlive, "unknown"))
 }
 
 // HolderDead reports whether the hold's process is known to have ended.

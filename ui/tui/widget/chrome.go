@@ -27,12 +27,19 @@ func CommandLine(command string, width int) Line {
 	return L(T(theme.Rule, "─"), T(theme.Dim, label), T(theme.Info, text), T(theme.Rule, strings.Repeat("─", fill)))
 }
 
+// leastPlace is how much of the place stays while there are facts to show.
+const leastPlace = 40
+
 // Header is the first line: where we are on the left, what must be known on the right. When there is no room for all
-// of it, facts go first, from the left; the place is cut last.
+// of it, the place is cut to half of a usual line; then facts go, from the left; the place is cut further last.
 func Header(place string, facts []string, width int) Line {
 	room := width - 1
-	for len(facts) > 0 && Width(place)+2+factsWidth(facts) > room {
+	least := min(Width(place), max(room/2, leastPlace))
+	for len(facts) > 0 && least+2+factsWidth(facts) > room {
 		facts = facts[1:]
+	}
+	if len(facts) > 0 {
+		place = Cut(place, room-2-factsWidth(facts))
 	}
 	right := strings.Join(facts, "   ")
 	place = Cut(place, max(room, 0))

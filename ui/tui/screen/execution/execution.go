@@ -25,6 +25,15 @@ type Run struct {
 	// Start runs until all is done. The end of ctx drains the run.
 	Start func(ctx context.Context, sink event.Sink) (deploy.Outcome, error)
 	Now   func() time.Time
+	Next  Offer // what to go on with once it has ended; none without a key
+}
+
+// Offer is a place to go on to from the end of a run.
+type Offer struct {
+	Key, Word, Help string
+	Open            func() screen.Screen
+	// When says whether an outcome asks for it; nil: always.
+	When func(deploy.Outcome) bool
 }
 
 // Screen is the execution screen.
@@ -256,12 +265,23 @@ func (s *Screen) Keys() widget.Keymap {
 	move := func(n int) func() tea.Cmd {
 		return func() tea.Cmd { s.cursor.Move(n, len(s.shown)); return nil }
 	}
-	return widget.Keymap{Keys: []widget.Key{
+	keys := []widget.Key{
 		{Names: []string{"up", "k"}, Show: "↑↓", Word: "move", Help: "go up one line", Do: move(-1)},
 		{Names: []string{"down", "j"}, Show: "↓", Help: "go down one line", Do: move(1)},
 		{Names: []string{"pgup"}, Show: "pgup", Help: "go up ten lines", Do: move(-10)},
 		{Names: []string{"pgdown"}, Show: "pgdn", Help: "go down ten lines", Do: move(10)},
 		{Names: []string{"x"}, Show: "x", Word: "finished", Help: "show or fold what is finished",
 			Do: func() tea.Cmd { s.unfolded = !s.unfolded; s.arrange(); return nil }},
-	}}
+	}
+	if n, ok := s.next(); ok {
+		keys = append([]widget.Key{{Names: []string{n.Key}, Show: n.Key, Word: n.Word, Help: n.Help,
+			Do: func() tea.Cmd { return screen.Tell(screen.Open{Screen: n.Open()}) }}}, keys...)
+	}
+	return widget.Keymap{Keys: keys}
+}
+
+// next is what to go on with, once the run has ended.
+func (s *Screen) next() (Offer, bool) {
+	n := s.run.Next
+	return n, !s.live && n.Key != "" && (n.When == nil || n.When(s.outcome))
 }

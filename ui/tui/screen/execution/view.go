@@ -192,10 +192,24 @@ func (s *Screen) result(width int) widget.Block {
 	if s.outcome.Emergency != "" {
 		out = append(out, widget.Paragraph(theme.Bad, "The store could not be written. What was learned is in "+s.outcome.Emergency, 1, width)...)
 	}
+	if n, ok := s.next(); ok {
+		out = append(out, hint(n, width)...)
+	}
 	for _, n := range next {
 		out = append(out, widget.L(widget.T(theme.Dim, " next: "), widget.T(theme.Info, n)))
 	}
 	return append(out, widget.L(widget.T(theme.Dim, " esc goes back; the store keeps this run")), widget.Line{})
+}
+
+// hint says where a key leads.
+func hint(n Offer, width int) widget.Block {
+	var out widget.Block
+	key := n.Key
+	for _, l := range widget.Wrap(n.Help, width-9) {
+		out = append(out, widget.L(widget.T(theme.Key, " "), widget.Cell(theme.Key, key, 6), widget.T(theme.Plain, " "+l)))
+		key = ""
+	}
+	return out
 }
 
 func results() []event.Result {

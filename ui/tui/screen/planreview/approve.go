@@ -279,7 +279,10 @@ func (s *Screen) start(given []deploy.Approval) tea.Cmd {
 		Title: strings.ToLower(s.verb()) + " › " + s.stack.String(), Command: command, Now: s.port.Now,
 		Start: func(ctx context.Context, sink event.Sink) (deploy.Outcome, error) {
 			return s.port.Deploy(ctx, p, given, sink)
-		}})})
+		},
+		Next: execution.Offer{Key: "R", Word: "recover", Help: "step through what this run left uncertain; nothing is sent by looking",
+			Open: func() screen.Screen { return s.recovery(s.stack, "") },
+			When: func(o deploy.Outcome) bool { return slices.Contains(o.Exits, deploy.ExitUncertain) }}})})
 }
 
 // Command is the command with the same approvals.
@@ -293,7 +296,7 @@ func (s *Screen) Command() string {
 	}
 	given := s.approvals()
 	if len(given) == 0 {
-		return screen.Shell("reclaim", "show", s.plan.Fingerprint)
+		return screen.Shell("reclaim", "show", screen.CommandPrint(s.plan.Fingerprint))
 	}
 	words = append(append(words, "--yes"), screen.ScopeFlag(s.stack)...)
 	if len(given) < len(s.runnable) {
@@ -305,7 +308,7 @@ func (s *Screen) Command() string {
 		words = append(words, grantFlags(a)...)
 	}
 	if s.plan.Verb != plan.VerbDestroy {
-		words = append(words, "--plan", s.plan.Fingerprint) // last: it is long, and what is allowed must be seen
+		words = append(words, "--plan", screen.CommandPrint(s.plan.Fingerprint))
 	}
 	return screen.Shell(words...)
 }

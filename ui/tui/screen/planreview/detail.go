@@ -48,7 +48,10 @@ func (s *Screen) brief(f screen.Frame, height int) widget.Block {
 
 // why is the reason of the item in words, and what approving it needs.
 func (s *Screen) why(it *plan.Item, width int) widget.Block {
-	out := widget.Paragraph(theme.Plain, it.Detail, 1, width)
+	var out widget.Block
+	if !told(it) {
+		out = widget.Paragraph(theme.Plain, it.Detail, 1, width)
+	}
 	if len(it.Cause) > 0 {
 		out = append(out, widget.Paragraph(theme.Bad, fmt.Sprintf("replaced %s because of %s", it.Order, paths(it.Cause)), 1, width)...)
 	}
@@ -62,9 +65,19 @@ func (s *Screen) why(it *plan.Item, width int) widget.Block {
 		out = append(out, widget.Paragraph(theme.Warn, "needs its own approval: "+special, 1, width)...)
 	}
 	if it.Finding != nil {
-		out = append(out, widget.Paragraph(theme.Info, "verdict: "+string(it.Finding.Verdict)+". "+it.Finding.Summary+" R steps through the evidence.", 1, width)...)
+		out = append(out, widget.Paragraph(theme.Plain, "Verdict: "+string(it.Finding.Verdict)+". "+it.Finding.Summary, 1, width)...)
+		next := "R shows the evidence."
+		if it.Action == plan.Blocked {
+			next = "Next: R steps through the evidence and decides it."
+		}
+		out = append(out, widget.Paragraph(theme.Info, next, 1, width)...)
 	}
 	return out
+}
+
+// told reports whether the item's reason is also said elsewhere: by its verdict, or by its name.
+func told(it *plan.Item) bool {
+	return it.Finding != nil && strings.Contains(it.Finding.Summary, it.Detail) || it.Detail == cmp.Or(it.Physical, it.Name)
 }
 
 func paths(list []value.Path) string {
@@ -135,13 +148,7 @@ func readWord(it *plan.Item, now time.Time) string {
 
 // params lists what a create would send: there is nothing yet to compare it with.
 func params(it *plan.Item, width int) widget.Block {
-	out := widget.Block{widget.L(widget.T(theme.Good, " TO BE SENT"))}
-	name := max(width*36/100, 8)
-	for _, k := range it.Desired.Keys() {
-		out = append(out, widget.L(widget.T(theme.Plain, "   "), widget.CellTail(theme.Plain, k, name), widget.T(theme.Plain, " "),
-			widget.T(theme.Strong, fields.Text(it.Desired[k]))))
-	}
-	return out
+	return append(widget.Block{widget.L(widget.T(theme.Good, " TO BE SENT"))}, fields.Tree(it.Desired, 3, width)...)
 }
 
 // noReplacement says why nothing here can destroy the object, where that is so.

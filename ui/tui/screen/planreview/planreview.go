@@ -42,6 +42,7 @@ type Screen struct {
 	loading  string // what is being waited for; "" for nothing
 	err      error
 	used     string // fingerprint of the plan that was run
+	fresh    bool   // the first plan is made by a look, not read from the store
 	approved map[ref]bool
 
 	rows      []row
@@ -80,8 +81,19 @@ func New(ctx context.Context, p Port, s record.StackID, recovery func(record.Sta
 	return &Screen{parent: ctx, ctx: own, cancel: cancel, port: p, stack: s, word: s.String(), recovery: recovery, approved: map[ref]bool{}}
 }
 
-// Init reads the last plan from the store.
+// Looking makes the screen of a stack that looks at the cloud when it is opened, and shows the plan of that.
+func Looking(ctx context.Context, p Port, s record.StackID, recovery func(record.StackID, string) screen.Screen) *Screen {
+	out := New(ctx, p, s, recovery)
+	out.fresh = true
+	return out
+}
+
+// Init reads the last plan from the store, or makes one.
 func (s *Screen) Init() tea.Cmd {
+	if s.fresh {
+		s.fresh = false
+		return s.look()
+	}
 	s.loading = "reading the store…"
 	return func() tea.Msg {
 		p, err := s.port.LastPlan(s.ctx, s.stack)

@@ -93,7 +93,8 @@ func (s *Screen) head(f screen.Frame) widget.Block {
 		if i == 2 && f.Height < 30 {
 			break
 		}
-		out = append(out, widget.L(widget.T(theme.Warn, " note: "+n)))
+		note := widget.Paragraph(theme.Warn, "note: "+n, 1, f.Width)
+		out = append(out, note[:min(len(note), 2)]...)
 	}
 	if s.err != nil {
 		out = append(out, widget.Paragraph(theme.Bad, "the look failed, this is the plan kept before: "+s.err.Error(), 1, f.Width)...)

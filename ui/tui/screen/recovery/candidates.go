@@ -157,31 +157,62 @@ func (s *Screen) all(f *recovery.Finding, fr screen.Frame) widget.Block {
 		out = append(out, widget.Paragraph(theme.Plain, text, 3, fr.Width)...)
 	}
 	out = append(out, widget.Line{}, head("EVIDENCE"))
-	for _, sd := range sides {
-		text := "-"
-		for _, l := range f.Lines {
-			if l.Side == sd.side {
-				text = l.Text + "  (" + strings.TrimSpace(l.Source+" "+when(l, fr.Now)) + ")"
-				out = append(out, widget.Paragraph(sd.role, string(sd.side)+": "+text, 3, fr.Width)...)
-			}
-		}
-		if text == "-" {
-			out = append(out, widget.Paragraph(sd.role, string(sd.side)+": -", 3, fr.Width)...)
-		}
-	}
+	out = append(out, allEvidence(f, fr)...)
 	out = append(append(out, widget.Line{}), verdict(f, fr)...)
 	if f.Row != "" {
 		out = append(out, widget.Paragraph(theme.Dim, "row "+f.Row+" of the table in SAFETY.md", 10, fr.Width)...)
 	}
 	out = append(out, widget.Line{}, head("CHOICES"))
 	for _, o := range options(f) {
-		out = append(out, widget.L(widget.T(theme.Strong, "   "+optionName(o, f)), widget.T(theme.Dim, "  "+o.Physical)))
+		out = append(out, widget.L(widget.T(theme.Strong, "   "+optionName(o, f))))
 		for _, l := range optionText(recovery.Option{Call: o.Call, Loss: o.Loss, Follows: o.Follows}) {
 			out = append(out, widget.L(append([]widget.Span{widget.T(theme.Plain, "     ")}, l.Spans...)...))
 		}
 	}
 	out = append(append(out, widget.Line{}), s.candidates(f, fr)...)
 	return append(out, looks(f.Looks, fr)...)
+}
+
+// allEvidence is the evidence with nothing cut, for each candidate where there are several.
+func allEvidence(f *recovery.Finding, fr screen.Frame) widget.Block {
+	if !several(f) {
+		return evidenceLines(f, fr, []recovery.Side{recovery.For, recovery.Neutral, recovery.Against, recovery.Missing})
+	}
+	var out widget.Block
+	for _, g := range groups(f) {
+		out = append(out, widget.L(widget.T(theme.Strong, "   "+g.name)))
+		out = append(out, evidenceLines(g.of, fr, g.dashes)...)
+	}
+	return out
+}
+
+// evidenceLines are all lines side by side; of dashes, a side without one is a dash.
+func evidenceLines(f *recovery.Finding, fr screen.Frame, dashes []recovery.Side) widget.Block {
+	var out widget.Block
+	for _, sd := range sides {
+		some := false
+		for _, l := range f.Lines {
+			if l.Side == sd.side {
+				some = true
+				text := l.Text + "  (" + strings.TrimSpace(l.Source+" "+when(l, fr.Now)) + ")"
+				out = append(out, hanging(sd.role, "   "+string(sd.side), 3+sideWidth, text, fr.Width)...)
+			}
+		}
+		if !some && slices.Contains(dashes, sd.side) {
+			out = append(out, hanging(sd.role, "   "+string(sd.side), 3+sideWidth, "-", fr.Width)...)
+		}
+	}
+	return out
+}
+
+// hanging is a word and a text that is wrapped beside it.
+func hanging(r theme.Role, word string, indent int, text string, width int) widget.Block {
+	var out widget.Block
+	for _, l := range widget.Wrap(text, width-indent-1) {
+		out = append(out, widget.L(widget.Cell(r, word, indent), widget.T(theme.Plain, l)))
+		word = ""
+	}
+	return out
 }
 
 func looks(list []record.Look, fr screen.Frame) widget.Block {

@@ -28,12 +28,15 @@ func (s *Screen) choose() tea.Cmd {
 		return notice("Nothing is uncertain; there is nothing to choose.")
 	}
 	list := options(f)
-	o := list[min(s.choice(f).At, len(list)-1)]
+	o := list[min(s.cursor(f).At, len(list)-1)]
 	switch o.Choice {
 	case record.LookAgain:
 		return s.look()
 	case record.Later:
 		delete(s.decided, refOf(f))
+		if s.at == len(s.list)-1 && len(s.decided) > 0 {
+			return s.summary()
+		}
 		s.next(1)
 		return notice("%s stays uncertain.", f.ID)
 	}
@@ -47,12 +50,11 @@ func (s *Screen) choose() tea.Cmd {
 	case len(f.Looks) == 0 && o.Choice != record.Abandon:
 		return notice("%s was not looked at yet. l looks at the cloud; nothing is sent by looking.", f.ID)
 	}
-	s.ask(f, o)
-	return nil
+	return s.ask(f, o)
 }
 
 // ask confirms an option as far as it needs it, then decides.
-func (s *Screen) ask(f *recovery.Finding, o recovery.Option) {
+func (s *Screen) ask(f *recovery.Finding, o recovery.Option) tea.Cmd {
 	r, d := refOf(f), decision{option: o, rev: f.Rev, facts: f.Facts, verdict: f.Verdict, looks: f.Looks, at: s.port.Now()}
 	take := func() tea.Cmd { return s.decide(r, d) }
 	typed := o.Typed
@@ -72,8 +74,9 @@ func (s *Screen) ask(f *recovery.Finding, o recovery.Option) {
 	case typed != "":
 		s.dialog = confirm(fmt.Sprintf("%s: %s", o.Choice, f.ID), typed, take)
 	default:
-		s.decide(r, d)
+		return s.decide(r, d)
 	}
+	return nil
 }
 
 func optionText(o recovery.Option) widget.Block {
@@ -93,17 +96,17 @@ func optionText(o recovery.Option) widget.Block {
 	return out
 }
 
-// decide keeps a choice on the screen and goes to the next record that has none.
+// decide keeps a choice on the screen and goes to the next record that has none, or after the last to the summary.
 func (s *Screen) decide(r ref, d decision) tea.Cmd {
 	s.decided[r] = d
 	for n := 1; n < len(s.list); n++ {
 		i := (s.at + n) % len(s.list)
 		if _, done := s.decided[refOf(&s.list[i])]; !done {
 			s.at, s.page, s.scroll = i, pageStep, widget.Scroll{}
-			break
+			return nil
 		}
 	}
-	return nil
+	return s.summary()
 }
 
 // next goes n records on and stops at the ends.
@@ -135,11 +138,9 @@ func (s *Screen) summary() tea.Cmd {
 	return nil
 }
 
+// summaryText lists each record with its choice, the call and the loss, and says how the hold is taken.
 func (s *Screen) summaryText() widget.Block {
 	var out widget.Block
-	if h := s.sum.Hold; h != nil {
-		out = append(out, widget.Paragraph(theme.Warn, "takes the hold of "+h.Execution, 0, dialogWidth)...)
-	}
 	for i := range s.list {
 		f := &s.list[i]
 		d, ok := s.decided[refOf(f)]
@@ -147,11 +148,20 @@ func (s *Screen) summaryText() widget.Block {
 			out = append(out, widget.L(widget.T(theme.Dim, ". later    "), widget.T(theme.Strong, f.ID), widget.T(theme.Dim, "  stays uncertain")))
 			continue
 		}
+		object := d.option.Physical
+		if len(f.Candidates) > 1 && object != "" {
+			object = strings.TrimPrefix(optionName(d.option, f), string(d.option.Choice)+" ")
+		}
 		out = append(out, widget.L(widget.T(theme.Info, "o "), widget.Cell(theme.Info, string(d.option.Choice), 9), widget.T(theme.Strong, f.ID),
-			widget.T(theme.Dim, "  "+d.option.Physical)))
+			widget.T(theme.Dim, "  "+object)))
 		out = append(out, widget.Paragraph(theme.Plain, sentence(d.option), 4, dialogWidth)...)
 	}
-	return append(out, append(widget.Block{{}}, widget.Paragraph(theme.Dim, "Each record is looked at again first. What moved since is void and left as it is.", 0, dialogWidth)...)...)
+	out = append(out, widget.Line{})
+	if h := s.sum.Hold; h != nil {
+		out = append(out, widget.Paragraph(theme.Warn, fmt.Sprintf("First it takes the hold of %s, a %s: %s. Calls that run may have under way are waited out.",
+			h.Execution, h.Verb, screen.HolderWord(s.sum)), 0, dialogWidth)...)
+	}
+	return append(out, widget.Paragraph(theme.Dim, "Each record is looked at again; what moved since is void and left as it is.", 0, dialogWidth)...)
 }
 
 // decisions are the choices as the engine takes them, in the order of the records.
@@ -179,7 +189,9 @@ func (s *Screen) start() tea.Cmd {
 		Title: "recover › " + s.stack.String(), Command: command, Now: s.port.Now,
 		Start: func(ctx context.Context, sink event.Sink) (deploy.Outcome, error) {
 			return s.carryOut(ctx, request, sink)
-		}})})
+		},
+		Next: execution.Offer{Key: "D", Word: "deploy…", Help: "look at the cloud, plan what is left, and review it for the deploy that finishes; nothing is sent yet",
+			Open: func() screen.Screen { return s.replan(s.stack) }}})})
 }
 
 // carryOut keeps the decisions, then has them carried out. A decision that cannot be kept stops it before anything is sent.

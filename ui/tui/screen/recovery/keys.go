@@ -24,7 +24,7 @@ func (s *Screen) stepKeys() []widget.Key {
 	move := func(n int) func() tea.Cmd {
 		return func() tea.Cmd {
 			if f := s.current(); f != nil {
-				s.choice(f).Move(n, len(options(f)))
+				s.cursor(f).Move(n, len(options(f)))
 			}
 			return nil
 		}

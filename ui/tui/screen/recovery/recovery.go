@@ -39,6 +39,7 @@ type Screen struct {
 	cancel context.CancelFunc
 	port   Port
 	stack  record.StackID
+	replan func(record.StackID) screen.Screen // opens a new plan of what is left
 
 	sum     screen.StackSummary
 	word    string // how commands name the stack
@@ -50,7 +51,7 @@ type Screen struct {
 	err     error
 	ran     bool // the choices were carried out; a new look is needed
 
-	choices map[ref]*widget.Cursor
+	cursors map[ref]*widget.Cursor
 	decided map[ref]decision
 	page    page
 	scroll  widget.Scroll
@@ -102,11 +103,11 @@ type (
 	}
 )
 
-// New makes the screen of a stack, opened at the record of id ("" for the first).
-func New(ctx context.Context, p Port, s record.StackID, id string) *Screen {
+// New makes the screen of a stack, opened at the record of id ("" for the first). replan opens a plan that looks again.
+func New(ctx context.Context, p Port, s record.StackID, id string, replan func(record.StackID) screen.Screen) *Screen {
 	own, cancel := context.WithCancel(ctx)
-	return &Screen{parent: ctx, ctx: own, cancel: cancel, port: p, stack: s, word: s.String(), first: id,
-		choices: map[ref]*widget.Cursor{}, decided: map[ref]decision{}}
+	return &Screen{parent: ctx, ctx: own, cancel: cancel, port: p, stack: s, replan: replan, word: s.String(), first: id,
+		cursors: map[ref]*widget.Cursor{}, decided: map[ref]decision{}}
 }
 
 // Init reads the store; the cloud is looked at only when asked.
@@ -199,7 +200,7 @@ func (s *Screen) takeEntered(m entered) tea.Cmd {
 		return nil
 	}
 	s.list[i] = m.finding
-	delete(s.choices, m.ref)
+	delete(s.cursors, m.ref)
 	return tea.Batch(s.dropMoved(), notice("Looked up and judged: %s.", m.finding.Verdict))
 }
 
@@ -224,12 +225,12 @@ func options(f *recovery.Finding) []recovery.Option {
 	return out
 }
 
-// choice is the cursor over a finding's options.
-func (s *Screen) choice(f *recovery.Finding) *widget.Cursor {
-	c := s.choices[refOf(f)]
+// cursor is the place over a finding's options.
+func (s *Screen) cursor(f *recovery.Finding) *widget.Cursor {
+	c := s.cursors[refOf(f)]
 	if c == nil {
 		c = &widget.Cursor{}
-		s.choices[refOf(f)] = c
+		s.cursors[refOf(f)] = c
 	}
 	return c
 }

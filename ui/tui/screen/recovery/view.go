@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
-	"reclaim/engine/record"
 	"reclaim/engine/recovery"
 	"reclaim/engine/resource"
 	"reclaim/ui/tui/screen"
@@ -78,8 +76,18 @@ func (s *Screen) holdSpan() widget.Span {
 	return widget.T(role, " "+screen.HoldLine(s.sum))
 }
 
-// step draws the stepper. When the screen is short, each part gives lines up in turn, the choices last; what is cut
-// says so, and enter shows all of it.
+// The parts of the stepper that give lines up when the screen is short.
+const (
+	partTimeline = iota
+	partEvidence
+	partVerdict
+	partChoices
+	partCandidates
+	parts
+)
+
+// step draws the stepper. When the screen is short, each part gives lines up in turn; what is cut says so, and enter
+// shows all of it.
 func (s *Screen) step(cur *recovery.Finding, f screen.Frame) widget.Block {
 	rule := widget.Block{widget.RuleLine(f.Width, "")}
 	head := append(widget.Block{widget.L(s.holdSpan())}, rule...)
@@ -95,70 +103,49 @@ func (s *Screen) step(cur *recovery.Finding, f screen.Frame) widget.Block {
 	if f.Height >= 30 && len(cur.Candidates) > 0 {
 		cands = append(widget.Block{widget.RuleLine(f.Width, "")}, s.candidates(cur, f)...)
 	}
+	said := verdict(cur, f)
 	room := f.Height - (len(head) + len(name) + 2*len(rule) + 1)
-	parts := []part{{timeline(cur, f.Width)}, {evidence(cur, f)}, {verdict(cur, f)}, {s.options(cur, f, true)}, {cands}}
-	if lines(parts) > room {
-		parts[3].block = s.options(cur, f, false)
-	}
-	share(parts, room)
+	got := share([parts]int{max(len(cur.Timeline), 1), len(wholeEvidence(cur, f)), len(said), choicesHeight(cur, f.Width), len(cands)}, room)
 	out := append(head, name...)
-	out = append(append(out, parts[0].cut()...), rule...)
-	out = append(append(out, parts[1].cut()...), parts[2].cutShort(f.Width)...)
-	out = append(append(out, parts[4].cut()...), rule...)
-	out = append(out, parts[3].block...)
-	for len(out) < f.Height-1 {
-		out = append(out, widget.Line{})
-	}
-	return append(out[:max(f.Height-1, 0)], s.decidedLine(f.Width))
+	out = append(append(out, timeline(cur, f.Width, got[partTimeline])...), rule...)
+	out = append(append(out, evidence(cur, f, got[partEvidence])...), cutShort(said, got[partVerdict], f.Width)...)
+	out = append(append(out, cut(cands, got[partCandidates])...), rule...)
+	out = append(out, s.choices(cur, f, got[partChoices])...)
+	return append(out.Head(f.Height-1), s.decidedLine(f.Width))
 }
 
-// part is a part of the stepper.
-type part struct{ block widget.Block }
-
-// cut marks the last line when lines were taken away; share keeps the count in cap.
-func (p part) cut() widget.Block {
-	if hidden := cap(p.block) - len(p.block); hidden > 0 && len(p.block) > 0 {
-		out := append(widget.Block(nil), p.block...)
-		out[len(out)-1] = widget.L(widget.T(theme.Dim, fmt.Sprintf(" … %s; enter shows all", widget.Count(hidden+1, "more line"))))
-		return out
+// share gives the parts lines until the room is used up: each loses a little in turn, the verdict and the choices last.
+func share(want [parts]int, room int) [parts]int {
+	total := 0
+	for _, n := range want {
+		total += n
 	}
-	return p.block
+	for _, t := range []struct{ part, least int }{{partCandidates, 6}, {partTimeline, 3}, {partEvidence, 6}, {partCandidates, 0}, {partTimeline, 1},
+		{partEvidence, 4}, {partVerdict, 2}, {partChoices, 4}, {partEvidence, 2}, {partChoices, 3}, {partTimeline, 0}, {partVerdict, 1},
+		{partEvidence, 1}, {partChoices, 1}} {
+		less := min(max(want[t.part]-t.least, 0), max(total-room, 0))
+		want[t.part] -= less
+		total -= less
+	}
+	return want
 }
 
-func lines(parts []part) int {
-	n := 0
-	for _, p := range parts {
-		n += len(p.block)
+// cut takes the first lines; the last says how many are left out.
+func cut(b widget.Block, height int) widget.Block {
+	if len(b) <= height || height <= 0 {
+		return b[:min(len(b), max(height, 0))]
 	}
-	return n
+	more := widget.L(widget.T(theme.Dim, fmt.Sprintf(" … %s; enter shows all", widget.Count(len(b)-height+1, "more line"))))
+	return append(b[:height-1:height-1], more)
 }
 
 // cutShort marks the end of the last line and keeps the rest of it: a verdict is never hidden behind a count.
-func (p part) cutShort(width int) widget.Block {
-	if cap(p.block) == len(p.block) || len(p.block) == 0 {
-		return p.block
+func cutShort(b widget.Block, height, width int) widget.Block {
+	if len(b) <= height || height <= 0 {
+		return b[:min(len(b), max(height, 0))]
 	}
-	out := append(widget.Block(nil), p.block...)
-	last := out[len(out)-1].Truncate(width - 2)
-	out[len(out)-1] = widget.L(append(append([]widget.Span(nil), last.Spans...), widget.T(theme.Strong, " …"))...)
-	return out
-}
-
-// share takes lines away until all parts fit, a little of each in turn; the verdict and the choices keep theirs longest.
-func share(parts []part, room int) {
-	total := lines(parts)
-	for i := range parts {
-		parts[i].block = parts[i].block[:len(parts[i].block):len(parts[i].block)]
-	}
-	take := func(i, least int) {
-		for total > room && len(parts[i].block) > least {
-			parts[i].block = parts[i].block[:len(parts[i].block)-1]
-			total--
-		}
-	}
-	for _, t := range []struct{ part, least int }{{4, 6}, {0, 3}, {1, 6}, {2, 2}, {4, 0}, {0, 1}, {1, 2}, {3, 3}, {2, 1}, {1, 1}, {0, 0}, {3, 1}} {
-		take(t.part, t.least)
-	}
+	last := b[height-1].Truncate(width - 2)
+	return append(b[:height-1:height-1], widget.L(append(last.Spans[:len(last.Spans):len(last.Spans)], widget.T(theme.Strong, " …"))...))
 }
 
 func title(f *recovery.Finding, width int) widget.Block {
@@ -195,11 +182,19 @@ func classWords(c resource.Class) string {
 	return string(c)
 }
 
-func timeline(f *recovery.Finding, width int) widget.Block {
+// timeline is what happened, on at most height lines: the last moments, and how many came before them.
+func timeline(f *recovery.Finding, width, height int) widget.Block {
+	if len(f.Timeline) == 0 {
+		return widget.Block{widget.L(widget.T(theme.Dim, " no step is journaled of this create"))}.Head(min(height, 1))
+	}
 	var out widget.Block
-	for _, m := range f.Timeline {
+	earlier := max(len(f.Timeline)-height, 0)
+	for i, m := range f.Timeline[earlier:] {
 		seq := ""
-		if m.Seq > 0 {
+		switch {
+		case i == 0 && earlier > 0:
+			seq = fmt.Sprintf("+%d more", earlier)
+		case m.Seq > 0:
 			seq = fmt.Sprintf("seq %d", m.Seq)
 		}
 		spans := []widget.Span{widget.T(theme.Plain, " ")}
@@ -212,53 +207,7 @@ func timeline(f *recovery.Finding, width int) widget.Block {
 		}
 		out = append(out, widget.L(append(spans, widget.Cell(theme.Dim, at, 12), widget.T(theme.Plain, "  "+m.Text))...))
 	}
-	if out == nil {
-		return widget.Block{widget.L(widget.T(theme.Dim, " no step is journaled of this create"))}
-	}
 	return out
-}
-
-// sides are the sides of evidence in reading order; each is shown, with a dash when there is none.
-var sides = []struct {
-	side recovery.Side
-	role theme.Role
-}{{recovery.For, theme.Good}, {recovery.Neutral, theme.Plain}, {recovery.Against, theme.Bad}, {recovery.Missing, theme.Warn}}
-
-func evidence(f *recovery.Finding, fr screen.Frame) widget.Block {
-	source := min(max(fr.Width/4, 12), 24)
-	if fr.Width < 64 {
-		source = 0
-	}
-	text := max(fr.Width-9-source-2-10, 8)
-	var out widget.Block
-	for _, sd := range sides {
-		some := false
-		for _, l := range f.Lines {
-			if l.Side != sd.side {
-				continue
-			}
-			some = true
-			spans := []widget.Span{widget.T(theme.Plain, " "), widget.Cell(sd.role, string(l.Side), 9), widget.Cell(theme.Plain, l.Text, text), widget.T(theme.Plain, " ")}
-			if source > 0 {
-				spans = append(spans, widget.Cell(theme.Dim, l.Source, source), widget.T(theme.Plain, " "))
-			}
-			out = append(out, widget.L(append(spans, widget.T(theme.Dim, when(l, fr.Now)))...))
-		}
-		if !some {
-			out = append(out, widget.L(widget.T(theme.Plain, " "), widget.Cell(sd.role, string(sd.side), 9), widget.T(theme.Dim, "-")))
-		}
-	}
-	return out
-}
-
-func when(l recovery.Line, now time.Time) string {
-	switch {
-	case l.Seq > 0:
-		return fmt.Sprintf("seq %d", l.Seq)
-	case l.At.IsZero():
-		return ""
-	}
-	return screen.Age(now, l.At)
 }
 
 func verdict(f *recovery.Finding, fr screen.Frame) widget.Block {
@@ -277,68 +226,6 @@ func verdict(f *recovery.Finding, fr screen.Frame) widget.Block {
 	return out
 }
 
-// options draws the choices; each says its call, its loss and what follows. With whole, the one under the cursor is
-// wrapped and not cut.
-func (s *Screen) options(f *recovery.Finding, fr screen.Frame, whole bool) widget.Block {
-	list := options(f)
-	cur := s.choice(f)
-	cur.Move(0, len(list))
-	taken, isTaken := s.decided[refOf(f)]
-	from, to := cur.Window(len(list), max(fr.Height-8, 2))
-	var out widget.Block
-	for i := from; i < to; i++ {
-		o := list[i]
-		at, mark := " ", " "
-		if i == cur.At {
-			at = ">"
-		}
-		if isTaken && taken.option.Choice == o.Choice && taken.option.Physical == o.Physical {
-			mark = "c"
-		}
-		role := theme.Plain
-		if o.Choice == record.DeleteIt || o.Choice == record.Adopt || o.Choice == record.Replace {
-			role = theme.Warn
-		}
-		text := []string{sentence(o)}
-		if whole && i == cur.At {
-			text = widget.Wrap(text[0], fr.Width-15)
-		}
-		out = append(out, widget.Line{Selected: i == cur.At, Spans: []widget.Span{widget.T(theme.Plain, " "+at), widget.T(theme.Good, mark+" "),
-			widget.Cell(role, optionName(o, f), 10), widget.T(theme.Plain, text[0])}})
-		for _, rest := range text[1:] {
-			out = append(out, widget.Line{Selected: true, Spans: []widget.Span{widget.T(theme.Plain, strings.Repeat(" ", 14)+rest)}})
-		}
-	}
-	return out
-}
-
-// optionName is the choice, with the number of the candidate where there are several.
-func optionName(o recovery.Option, f *recovery.Finding) string {
-	name := string(o.Choice)
-	if len(f.Candidates) > 1 && o.Physical != "" {
-		for _, c := range f.Candidates {
-			if c.Physical == o.Physical {
-				return fmt.Sprintf("%s %d", name, c.N)
-			}
-		}
-	}
-	return name
-}
-
-// sentence is call, loss and consequence in one line. Where there is neither call nor loss, that is said last.
-func sentence(o recovery.Option) string {
-	call, loss := cmp.Or(o.Call, "none"), cmp.Or(o.Loss, "nothing")
-	switch {
-	case call == "none" && loss == "nothing":
-		return o.Follows + "; no call, no loss"
-	case call == "none":
-		return "loses " + loss + "; " + o.Follows + "; no call"
-	case loss == "nothing":
-		return call + "; " + o.Follows + "; no loss"
-	}
-	return call + "; loses " + loss + "; " + o.Follows
-}
-
 func (s *Screen) decidedLine(width int) widget.Line {
 	f := s.current()
 	switch {
@@ -349,9 +236,10 @@ func (s *Screen) decidedLine(width int) widget.Line {
 	case f != nil && len(f.Looks) == 0:
 		return widget.L(widget.T(theme.Warn, " From the store alone. l looks at the cloud; nothing is sent by looking."))
 	}
-	text := fmt.Sprintf(" decided %d of %d. Nothing is sent before the summary is confirmed.", len(s.decided), len(s.list))
-	if len(s.decided) > 0 && len(s.decided) == len(s.list) {
-		text = fmt.Sprintf(" decided %d of %d. Nothing is sent before the summary (s) is confirmed.", len(s.decided), len(s.list))
+	done := fmt.Sprintf(" decided %d of %d ", len(s.decided), len(s.list))
+	rest := "  Nothing is sent before the summary is confirmed."
+	if len(s.decided) > 0 {
+		rest = "  s shows the summary; nothing is sent before it is confirmed."
 	}
-	return widget.L(widget.T(theme.Strong, text)).Truncate(width)
+	return widget.L(widget.T(theme.Selected, done), widget.T(theme.Dim, rest)).Truncate(width)
 }

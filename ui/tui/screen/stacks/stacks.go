@@ -195,23 +195,13 @@ func (s *Screen) row(sum screen.StackSummary, selected bool, f screen.Frame) wid
 	case sum.Hold != nil:
 		mark, word, role = "*", "held", theme.Warn
 	}
-	name := min(max(f.Width/2-6, 16), 60)
+	name := min(max(f.Width/2-8, 16), 60)
 	spans := []widget.Span{widget.T(theme.Plain, " "+at+" "), widget.T(role, mark+" "), widget.Cell(role, word, 14),
 		widget.Cell(theme.Strong, sum.Stack.String(), name), widget.T(theme.Plain, "  ")}
 	if f.Width >= 100 {
 		spans = append(spans, widget.Cell(theme.Plain, widget.Count(sum.Records, "record"), 13))
 	}
-	return widget.Line{Spans: append(spans, widget.T(theme.Dim, lastRun(sum, f.Now))), Selected: selected}
-}
-
-func lastRun(sum screen.StackSummary, now time.Time) string {
-	if sum.Last == nil {
-		return "never run"
-	}
-	if sum.Last.Ended.IsZero() {
-		return sum.Last.Verb + " did not end"
-	}
-	return sum.Last.Verb + " " + screen.Age(now, sum.Last.Ended)
+	return widget.Line{Spans: append(spans, widget.T(theme.Dim, screen.LastRun(sum, f.Now))), Selected: selected}
 }
 
 func (s *Screen) about(f screen.Frame) widget.Block {
