@@ -108,7 +108,7 @@ func openStore(dir string, o cli.StoreOptions) (cli.Store, error) {
 }
 
 func openCloud(ctx context.Context, c cli.CloudConfig, types []string) (resource.Cloud, error) {
-	return providers.Open(ctx, providers.Config{Region: c.Region, Profile: c.Profile, Machine: c.Machine}, types)
+	return providers.Open(ctx, providers.Config{Region: c.Region, Profile: c.Profile, Machine: c.Machine, MinWindow: c.MinWindow}, types)
 }
 
 // The example stacks are also what the demo deploys.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"reclaim/engine/resource"
 	"reclaim/providers/aws/apigatewayv2"
@@ -55,12 +56,15 @@ type Config struct {
 	Region  string // --region; empty leaves it to the SDK's chain
 	Profile string // --profile; empty leaves it to the SDK's chain
 	Machine string // ID of this machine, part of the keys of local types
+	// MinWindow raises the consistency window of cloud types that have a shorter one (--window); it lowers none.
+	MinWindow time.Duration
 }
 
 // Cloud implements resource.Cloud. It is safe for use by several goroutines.
 type Cloud struct {
-	machine string
-	aws     *session.Session // nil when every type is local
+	machine   string
+	minWindow time.Duration
+	aws       *session.Session // nil when every type is local
 
 	mu        sync.Mutex
 	providers map[string]resource.Provider
@@ -69,7 +73,7 @@ type Cloud struct {
 // Open returns the providers for a run that uses these types. AWS's configuration is read only when one of them needs
 // it, and no service is called. Types that are not supported are left out: Provider says so.
 func Open(ctx context.Context, c Config, types []string) (*Cloud, error) {
-	out := &Cloud{machine: c.Machine, providers: map[string]resource.Provider{}}
+	out := &Cloud{machine: c.Machine, minWindow: c.MinWindow, providers: map[string]resource.Provider{}}
 	out.add(fs.Providers(c.Machine))
 	if !slices.ContainsFunc(types, inAWS) {
 		return out, nil
@@ -89,7 +93,7 @@ func inAWS(typ string) bool {
 
 func (c *Cloud) add(all []resource.Provider) {
 	for _, p := range all {
-		c.providers[p.Schema().Type] = p
+		c.providers[p.Schema().Type] = raise(p, c.minWindow)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"reclaim/engine/plan"
 	"reclaim/engine/record"
 	"reclaim/engine/resource"
+	"reclaim/engine/value"
 	"reclaim/providers/awssim"
 )
 
@@ -370,5 +371,19 @@ func TestNotReadyIsRetriedOnlyForAFreshParent(t *testing.T) {
 				t.Errorf("exit %d after %d sendings: %s", o.Exit, sent, reason(o, "Logs"))
 			}
 		})
+	}
+}
+
+// S27: desired, recorded and observed are never merged: what state says is no drift where the read says otherwise, and
+// what the read says is drift though state agrees with config.
+func TestStateIsNoObservation(t *testing.T) {
+	w := newWorld(t)
+	w.deploy(stack(logs))
+	w.tamper(func(r *record.Record) { r.Params = r.Params.With("RetentionInDays", value.Of(99)) })
+	w.wantNoop(stack(logs))
+	w.tamper(func(r *record.Record) { r.Params = r.Params.With("RetentionInDays", value.Of(14)) })
+	w.stranger("PutRetentionPolicy", map[string]any{"logGroupName": "/orders/app", "retentionInDays": 7})
+	if it := w.plan(w.graph(stack(logs))).Item("Logs", 0); it.Action != plan.Update {
+		t.Errorf("planned %s: %s", it.Action, it.Detail)
 	}
 }

@@ -392,3 +392,87 @@ func TestRemovalKeepsWhatIsStillDependedOn(t *testing.T) { // S22
 		t.Error("the log group, on which nothing depends, stayed")
 	}
 }
+
+// S23: when the replacement of a resource is given up, the generation that it was to replace is current again: nothing of
+// it is made anew, reclaimed or in the way of itself. Found by TestExplore.
+func TestAfterAnAbandonedReplacementTheOldGenerationIsCurrentAgain(t *testing.T) {
+	for name, c := range map[string]struct{ first, next, op string }{
+		"an API":                 {api, strings.Replace(api, "ProtocolType: HTTP", `ProtocolType: WEBSOCKET, RouteSelectionExpression: "$request.body.a"`, 1), "CreateApi"},
+		"a role with a name":     {named(role, "one"), named(role, "two"), "CreateRole"},
+		"a log group, by rename": {logs, strings.Replace(logs, "/orders/app", "/orders/new", 1), "CreateLogGroup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.deploy(stack(c.first))
+			ctx, cancel := context.WithCancel(t.Context())
+			h := w.hook()
+			h.answered = func(_, call string, err error) error {
+				if call == "create" {
+					cancel()
+				}
+				return err
+			}
+			w.sim.AddFault(awssim.Fault{Operation: c.op, Kind: awssim.NotExecutedUnanswered})
+			g := w.graph(stack(c.next))
+			p := w.plan(g)
+			_, err := deploy.Run(ctx, w.env(), deploy.Request{Plan: p, Graph: g, Approvals: approveAll(p)})
+			must(t, err)
+			h.answered = nil
+			w.elapse()
+			for _, f := range w.findings() {
+				if o := w.recover(deploy.RecoverRequest{Decide: []record.Decision{decide(f, record.Abandon, "")}}); o.Exit != 0 {
+					t.Fatalf("abandon: exit %d %+v", o.Exit, o.Items)
+				}
+			}
+			before := len(w.sim.Log())
+			if o := w.deploy(stack(c.first)); o.Exit != 0 || len(w.changing(before)) != 0 {
+				t.Fatalf("back to what was there: exit %d, sent %v: %+v", o.Exit, w.changing(before), o.Items)
+			}
+			w.wantNoop(stack(c.first))
+			if o := w.deploy(stack(c.next)); o.Exit != 0 || len(w.things()) != 1 {
+				t.Errorf("again: exit %d, %v: %+v", o.Exit, w.things(), o.Items)
+			}
+			w.wantNoop(stack(c.next))
+		})
+	}
+}
+
+func named(role, name string) string {
+	return strings.Replace(role, "    Properties:\n", "    Properties:\n      RoleName: "+name+"\n", 1)
+}
+
+// S20: deleting what an unfinished update left takes away the members that were recorded and those that were being sent,
+// since either may be there. Found by TestExplore.
+func TestDeletingAfterAnUnfinishedUpdateTakesAllMembersOfOursAway(t *testing.T) {
+	w := newWorld(t)
+	w.deploy(stack(role))
+	w.sim.AddFault(awssim.Fault{Operation: "PutRolePolicy", Kind: awssim.NotExecutedUnanswered, Times: -1})
+	w.deploy(stack(strings.Replace(role, "PolicyName: table", "PolicyName: other", 1)))
+	w.sim.ClearFaults()
+	w.elapse()
+	if o := w.destroy(); o.Exit != 0 || len(w.sim.State().Roles) != 0 {
+		t.Errorf("exit %d %+v", o.Exit, o.Items)
+	}
+}
+
+// S20: a file that an unanswered create is presumed to have made is told by what was sent. Found by TestExplore.
+func TestADecisionToDeleteAPresumedFile(t *testing.T) {
+	w := newWorld(t)
+	w.hook().answered = func(_, call string, err error) error {
+		if call == "create" {
+			return errors.New("cut off")
+		}
+		return err
+	}
+	g := w.graph(stack(plainFile))
+	p := w.plan(g)
+	w.run(deploy.Request{Plan: p, Graph: g, Approvals: approveAll(p), Strict: true})
+	f := w.findings()["File"]
+	if f.Row != "5" {
+		t.Fatalf("row %s: %s", f.Row, f.Summary)
+	}
+	o := w.recover(deploy.RecoverRequest{Decide: []record.Decision{decide(f, record.DeleteIt, f.Physical)}})
+	if _, err := os.Lstat(f.Physical); !errors.Is(err, os.ErrNotExist) || o.Exit != 0 || len(w.records()) != 0 {
+		t.Errorf("exit %d, %v: %+v", o.Exit, err, o.Items)
+	}
+}

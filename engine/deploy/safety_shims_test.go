@@ -131,21 +131,25 @@ func (w *world) hook() *hookedCloud {
 	return h
 }
 
-// failingStore refuses writes once it is told to.
+// failingStore refuses every write once it is told to.
 type failingStore struct {
 	*store.Store
-	mu   sync.Mutex
-	fail func(err error) error // what a Write returns instead of being made; nil: it is made
+	mu  sync.Mutex
+	err error
+}
+
+func (s *failingStore) fails(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
 }
 
 func (s *failingStore) Write(ctx context.Context, f record.Fence, fn func(record.Tx) error) error {
 	s.mu.Lock()
-	fail := s.fail
+	err := s.err
 	s.mu.Unlock()
-	if fail != nil {
-		if err := fail(nil); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	return s.Store.Write(ctx, f, fn)
 }

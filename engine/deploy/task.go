@@ -3,6 +3,7 @@ package deploy
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -298,6 +299,9 @@ func (t *task) permit(it *plan.Item) ending {
 	case plan.Noop, plan.Blocked, plan.Wait:
 		return again
 	}
+	if end := fits(it); end.ended() {
+		return end
+	}
 	if t.follows != nil {
 		return t.permitFollowing(it)
 	}
@@ -318,6 +322,28 @@ func (t *task) permit(it *plan.Item) ending {
 	}
 	return ending{event.Stale, fmt.Sprintf("what the plan was made on has moved: it planned %s (%s), now %s (%s); make a new plan",
 		t.planned.Action, t.planned.Detail, it.Action, it.Detail)}
+}
+
+// maxParams bounds the params of a resource, in bytes of JSON. A record holds them up to three times, as sent by the
+// create, by the last write, and by the one under way, and has to fit into the store's 1 MiB: an acknowledgement that
+// does not fit would be lost (S8).
+const maxParams = 320 << 10
+
+// fits refuses params that could not be recorded, before anything is sent or deleted for them.
+func fits(it *plan.Item) ending {
+	switch it.Action {
+	case plan.Create, plan.Update, plan.Replace:
+	default:
+		return again
+	}
+	b, err := json.Marshal(it.Desired)
+	if err != nil {
+		return failed("encode params: %v", err)
+	}
+	if len(b) > maxParams {
+		return failed("its params are %d bytes as a record holds them, and the bound is %d; nothing was sent. Make them smaller, or give a local path where the type takes one", len(b), maxParams)
+	}
+	return again
 }
 
 // permitFollowing lets a task without a plan do what its approval implies, and leaves the rest for a plan to show. A

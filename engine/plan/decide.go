@@ -565,10 +565,22 @@ func (s Subject) DeleteOf(obs *resource.Observation, consent bool) resource.Dele
 	if d.Expect.IsZero() && obs != nil {
 		d.Expect = obs.Identity
 	}
-	if r.Pending != nil {
-		d.Recorded = r.Pending
+	switch {
+	case r.Pending == nil:
+	case d.Expect.IsZero() && !s.Provider.Schema().Taggable(): // told by its params alone: it holds the one or the other
+		if len(r.Params) == 0 || obs == nil || !s.equals(r.Params, obs) {
+			d.Recorded = r.Pending
+		}
+	default: // members of both are ours, and in the way
+		d.Recorded = JoinMembers(r.Params, r.Pending)
 	}
 	return d
+}
+
+// equals reports whether what is there is what params say.
+func (s Subject) equals(params value.Map, obs *resource.Observation) bool {
+	equal, _ := diff.EqualParams(s.Provider.Schema(), params, obs.Params, obs.Gaps, s.Sealer)
+	return equal
 }
 
 // Change is what Sync is asked for.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"reclaim/engine/record"
 	"reclaim/engine/resource"
@@ -49,6 +50,8 @@ type CloudConfig struct {
 	Region, Profile string
 	// Machine is this machine's ID, part of the keys of local types.
 	Machine string
+	// MinWindow raises shorter consistency windows of cloud types.
+	MinWindow time.Duration
 }
 
 // SimConfig says which simulated cloud to run.

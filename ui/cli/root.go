@@ -19,6 +19,7 @@ import (
 // globals are the flags that every command takes.
 type globals struct {
 	store, region, profile string
+	window                 time.Duration
 	theme                  string
 	json, plain, noColor   bool
 }
@@ -143,6 +144,7 @@ stale, 5 held, 6 state could not be written, 130/143 interrupted. Several at onc
 	f.StringVar(&s.store, "store", "", "folder of the store (default: RECLAIM_STORE, or the nearest .reclaim upwards)")
 	f.StringVar(&s.region, "region", "", "AWS region")
 	f.StringVar(&s.profile, "profile", "", "AWS profile")
+	f.DurationVar(&s.window, "window", 0, "least consistency window of cloud types, such as 2m: before it has passed, absent means not visible yet; it raises their own (see types), never lowers it")
 	f.BoolVar(&s.json, "json", false, "print one JSON value on stdout, notes on stderr")
 	f.BoolVar(&s.plain, "plain", false, "plain lines: no colours, no full-screen interface (for screen readers)")
 	f.BoolVar(&s.noColor, "no-color", false, "no colours (also: any non-empty NO_COLOR)")

@@ -131,6 +131,9 @@ func (s *session) line(words ...string) string {
 			words = append(words, f.flag, f.value)
 		}
 	}
+	if s.window != 0 {
+		words = append(words, "--window", s.window.String())
+	}
 	out := "reclaim"
 	for _, w := range words {
 		out += " " + shellWord(w)

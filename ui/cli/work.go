@@ -210,7 +210,7 @@ func (s *session) cloudOf(ctx context.Context, sc resource.Scope) (resource.Clou
 }
 
 func (s *session) openCloud(ctx context.Context, region string, types []string) (resource.Cloud, error) {
-	c, err := s.OpenCloud(ctx, CloudConfig{Region: region, Profile: s.profile, Machine: s.MachineID()}, types)
+	c, err := s.OpenCloud(ctx, CloudConfig{Region: region, Profile: s.profile, Machine: s.MachineID(), MinWindow: s.window}, types)
 	if err != nil {
 		return nil, fmt.Errorf("open the cloud: %w", err)
 	}

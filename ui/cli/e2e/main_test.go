@@ -57,7 +57,7 @@ func wired() *cli.App {
 		Discover: store.Discover,
 		Schemas:  providers.Schemas,
 		OpenCloud: func(ctx context.Context, c cli.CloudConfig, types []string) (resource.Cloud, error) {
-			return providers.Open(ctx, providers.Config{Region: c.Region, Profile: c.Profile, Machine: c.Machine}, types)
+			return providers.Open(ctx, providers.Config{Region: c.Region, Profile: c.Profile, Machine: c.Machine, MinWindow: c.MinWindow}, types)
 		},
 		Sim: func(c cli.SimConfig) (cli.Sim, error) {
 			return awssim.New(awssim.Config{Region: c.Region, StateFile: c.State})

@@ -29,7 +29,7 @@ func TestReviewApproveDeployWatch(t *testing.T) {
 	o.sees("Nothing is approved")
 	o.press("down", "down", "down", "A", "down", "A")
 	o.sees("approved 2 of the 3 that can run: OrdersRole, OrdersFn")
-	if got, want := o.r.top().Command(), "reclaim deploy --yes --scope 123456789012/eu-west-1 --only OrdersRole --only OrdersFn --plan "+b.plan.Fingerprint; got != want {
+	if got, want := o.r.top().Command(), "reclaim deploy --yes --scope 123456789012/eu-west-1 --only OrdersRole --only OrdersFn --plan "+b.plan.Fingerprint[:12]; got != want {
 		t.Errorf("same as: %s, want %s", got, want)
 	}
 	o.press("D")
@@ -219,7 +219,7 @@ func TestRecoverThreeVerdicts(t *testing.T) {
 	o.press("enter")
 	o.sees("not the same")
 	o.press("esc", "down", "C")
-	o.sees("decided 3 of 3")
+	o.sees("decided 3 of 3", "Carry out in orders-prod", "[> Cancel <]") // the last choice leads to the summary
 	if b.changed() != 0 {
 		t.Fatal("something was kept before the summary was confirmed")
 	}
@@ -260,6 +260,30 @@ func TestRecoverThreeVerdicts(t *testing.T) {
 	b.held = false
 	o.press("esc")
 	o.sees("Nothing is uncertain in this stack", "hold: none")
+}
+
+// A recovery is not the end: the deploy that finishes is one key away, and starts from a look, not from the old plan.
+func TestRecoveryLeadsToTheDeployThatFinishes(t *testing.T) {
+	b := newBackend()
+	b.held = true
+	looks := 0
+	b.replan = func() (*plan.Plan, error) {
+		looks++
+		p := ordersPlan()
+		p.Fingerprint = "ffff0000ffff0000"
+		return p, nil
+	}
+	o := operate(t, b, Options{Start: StartRecovery, Stack: orders, Theme: "none"})
+	o.press("l", "C", "C", "down", "C", "tab", "enter")
+	o.sees("The run has ended", "plan what is left", "D deploy…")
+	b.held = false
+	o.press("D")
+	o.sees("plan › orders-prod", "ffff0000", "approved 0 of the 3")
+	if looks != 1 || len(b.deploys) != 0 {
+		t.Fatalf("looked %d times, deployed %d times: want one look and nothing sent", looks, len(b.deploys))
+	}
+	o.press("esc")
+	o.sees("The run has ended")
 }
 
 // S17: a choice is void once revision or facts moved.

@@ -53,7 +53,7 @@ func LastRun(sum StackSummary, now time.Time) string {
 	case h != nil && HolderDead(sum):
 		return h.Verb + " died, began " + Age(now, h.Since)
 	case h != nil:
-		return h.Verb + " began " + Age(now, h.Since)
+		return h.Verb + " unknown, began " + Age(now, h.Since)
 	case sum.Last == nil:
 		return "never run"
 	case sum.Last.Ended.IsZero():

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"reclaim/engine/record"
 	"reclaim/ui/text/clean"
 	"reclaim/ui/tui/screen"
 )
@@ -56,4 +57,21 @@ func TestShellNeverHoldsControls(t *testing.T) {
 			t.Fatalf("%q", line)
 		}
 	})
+}
+
+func TestLastRunSaysWhatBecameOfTheRunThatHolds(t *testing.T) {
+	now := time.Date(2026, 3, 1, 14, 2, 0, 0, time.UTC)
+	hold := &record.Hold{Verb: "deploy", Since: now.Add(-5 * time.Second)}
+	for want, sum := range map[string]screen.StackSummary{
+		"never run":                    {},
+		"deploy 3h ago":                {Last: &record.Execution{Verb: "deploy", Ended: now.Add(-3 * time.Hour)}},
+		"deploy did not end":           {Last: &record.Execution{Verb: "deploy"}},
+		"deploy died, began 5s ago":    {Hold: hold, HoldAlive: "dead (boot id, start time checked)"},
+		"deploy running, began 5s ago": {Hold: hold, HoldAlive: "running"},
+		"deploy unknown, began 5s ago": {Hold: hold, HoldAlive: "unknown: another machine"},
+	} {
+		if got := screen.LastRun(sum, now); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
 }

@@ -31,6 +31,14 @@ func Text(v value.Value) string {
 	return v.String()
 }
 
+// Fit is Text cut to a width: a nested value at its end, any other at its start, since the end of a name tells more.
+func Fit(v value.Value, width int) string {
+	if nested(v) {
+		return widget.Cut(Text(v), width)
+	}
+	return widget.CutTail(Text(v), width)
+}
+
 // Sorted returns the fields in the order of reading: what is wrong, what changes, what is not known, what matches,
 // what the cloud filled in.
 func Sorted(list []diff.Field) []diff.Field {
@@ -144,7 +152,7 @@ func Table(list []diff.Field, width int, all bool) widget.Block {
 		if f.Reason != "" && widget.Width(word) > room {
 			word = verdict(withoutReason(f))
 		}
-		out = append(out, row(theme.Plain, string(f.Path), Text(f.Desired), Text(f.Observed), widget.T(role(f.Verdict), word)))
+		out = append(out, row(theme.Plain, string(f.Path), Fit(f.Desired, cell), Fit(f.Observed, cell), widget.T(role(f.Verdict), word)))
 		if f.Reason != "" && widget.Width(verdict(f)) > room {
 			out = append(out, widget.Paragraph(theme.Dim, f.Reason, 3, width)...)
 		}
@@ -190,7 +198,7 @@ func pairs(list []diff.Field, v diff.Verdict, head string, width int) widget.Blo
 				widget.Cell(theme.Dim, "observed", cell))}
 		}
 		out = append(out, widget.L(widget.T(theme.Plain, "   "), widget.CellTail(theme.Plain, string(f.Path), path), widget.T(theme.Plain, " "),
-			widget.CellTail(theme.Strong, Text(f.Desired), cell), widget.T(theme.Plain, " "), widget.CellTail(theme.Plain, Text(f.Observed), cell)))
+			widget.CellTail(theme.Strong, Fit(f.Desired, cell), cell), widget.T(theme.Plain, " "), widget.CellTail(theme.Plain, Fit(f.Observed, cell), cell)))
 		why := f.Reason
 		if f.Immutable && v == diff.Differs {
 			why = strings.TrimPrefix(why+"; immutable", "; ")

@@ -19,7 +19,7 @@ func Tree(m value.Map, indent, width int) widget.Block {
 	t := &tree{width: width}
 	t.object(m, indent, 0)
 	if t.more {
-		t.out = append(t.out, widget.L(widget.T(theme.Dim, strings.Repeat(" ", indent)+"… too long for a screen; reclaim show prints all of it")))
+		t.out = append(t.out, widget.Paragraph(theme.Dim, "… too long for a screen; reclaim show prints all of it", indent, width)...)
 	}
 	return t.out
 }
@@ -50,8 +50,11 @@ func (t *tree) object(m value.Map, indent, depth int) {
 		}
 	}
 	for _, k := range keys {
-		if nested(m[k]) {
+		switch {
+		case nested(m[k]) && depth < maxDepth:
 			t.branch(k, m[k], indent, depth)
+		case nested(m[k]):
+			t.leaf(widget.T(theme.Plain, k), m[k], indent)
 		}
 	}
 }
@@ -74,10 +77,6 @@ func (t *tree) branch(name string, v value.Value, indent, depth int) {
 		t.add(widget.L(widget.T(theme.Plain, strings.Repeat(" ", indent)), label, widget.T(theme.Plain, "  "), widget.T(theme.Strong, text)))
 		return
 	}
-	if depth == maxDepth {
-		t.leaf(label, v, indent)
-		return
-	}
 	if !t.add(widget.L(widget.T(theme.Plain, strings.Repeat(" ", indent)), label)) {
 		return
 	}
@@ -93,7 +92,7 @@ func (t *tree) inside(v value.Value, indent, depth int) {
 		if t.more {
 			return
 		}
-		if !nested(e) {
+		if !nested(e) || depth >= maxDepth {
 			t.leaf(widget.T(theme.Dim, "-"), e, indent)
 			continue
 		}

@@ -80,6 +80,24 @@ func sideBySide(f *recovery.Finding, fr screen.Frame) widget.Block {
 		heads[i] = fmt.Sprintf("%d  %s", c.N, c.Physical)
 	}
 	out := widget.Block{line("CANDIDATES  ≠ differs", theme.Strong, heads, none, "intended")}
+	var same widget.Block // what does not differ stands last
+	for _, p := range fieldPaths(f.Candidates) {
+		cells, marks, intended := make([]string, n), make([]bool, n), "-"
+		for i, c := range f.Candidates {
+			cells[i] = "-"
+			if fl, ok := fieldAt(c, p); ok {
+				cells[i], marks[i], intended = fields.Fit(fl.Observed, cell), fl.Verdict == diff.Differs || fl.Verdict == diff.Invalid, fields.Fit(fl.Desired, cell)
+				if fl.Verdict == diff.Unverified || fl.Verdict == diff.Blocked {
+					cells[i] = string(fl.Verdict) + ": " + fl.Reason
+				}
+			}
+		}
+		if l := line(string(p), theme.Plain, cells, marks, intended); slices.Contains(marks, true) {
+			out = append(out, l)
+		} else {
+			same = append(same, l)
+		}
+	}
 	out = append(out, row("made", "", func(c recovery.Candidate) string {
 		if c.CreatedAt.IsZero() {
 			return "the service does not say"
@@ -93,20 +111,7 @@ func sideBySide(f *recovery.Finding, fr screen.Frame) widget.Block {
 	for _, k := range tagNames(f.Candidates) {
 		out = append(out, row("tag "+k, "", func(c recovery.Candidate) string { return c.Owner[k] }))
 	}
-	for _, p := range fieldPaths(f.Candidates) {
-		cells, marks, intended := make([]string, n), make([]bool, n), "-"
-		for i, c := range f.Candidates {
-			cells[i] = "-"
-			if fl, ok := fieldAt(c, p); ok {
-				cells[i], marks[i], intended = fields.Text(fl.Observed), fl.Verdict == diff.Differs || fl.Verdict == diff.Invalid, fields.Text(fl.Desired)
-				if fl.Verdict == diff.Unverified || fl.Verdict == diff.Blocked {
-					cells[i] = string(fl.Verdict) + ": " + fl.Reason
-				}
-			}
-		}
-		out = append(out, line(string(p), theme.Plain, cells, marks, intended))
-	}
-	return out
+	return append(out, same...)
 }
 
 func tagNames(list []recovery.Candidate) []string {

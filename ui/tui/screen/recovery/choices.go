@@ -23,7 +23,10 @@ func (s *Screen) choices(f *recovery.Finding, fr screen.Frame, height int) widge
 	cur.Move(0, len(list))
 	name := nameWidth(f, fr.Width)
 	text := wrapChoice(sentence(list[cur.At]), fr.Width, name)
-	text = text[:max(min(len(text), height-min(len(list), max(height-1, 1))+1), 1)]
+	if most := max(height-min(len(list), max(height-1, 1))+1, 1); len(text) > most {
+		text = text[:most:most]
+		text[most-1] = widget.Cut(text[most-1], fr.Width-choiceIndent-3) + " …"
+	}
 	from, to := cur.Window(len(list), max(height-len(text)+1, 1))
 	taken, isTaken := s.decided[refOf(f)]
 	var out widget.Block

@@ -140,7 +140,7 @@ func (s *Screen) summary() tea.Cmd {
 
 // summaryText lists each record with its choice, the call and the loss, and says how the hold is taken.
 func (s *Screen) summaryText() widget.Block {
-	var out widget.Block
+	out := widget.Block{widget.L(widget.T(theme.Strong, fmt.Sprintf("decided %d of %d", len(s.decided), len(s.list))))}
 	for i := range s.list {
 		f := &s.list[i]
 		d, ok := s.decided[refOf(f)]
@@ -158,10 +158,10 @@ func (s *Screen) summaryText() widget.Block {
 	}
 	out = append(out, widget.Line{})
 	if h := s.sum.Hold; h != nil {
-		out = append(out, widget.Paragraph(theme.Warn, fmt.Sprintf("First it takes the hold of %s, a %s: %s. Calls that run may have under way are waited out.",
-			h.Execution, h.Verb, screen.HolderWord(s.sum)), 0, dialogWidth)...)
+		out = append(out, widget.Paragraph(theme.Warn, fmt.Sprintf("First it takes the hold of %s: %s. The calls of that run are waited out.",
+			h.Execution, screen.HolderWord(s.sum)), 0, dialogWidth)...)
 	}
-	return append(out, widget.Paragraph(theme.Dim, "Each record is looked at again; what moved since is void and left as it is.", 0, dialogWidth)...)
+	return append(out, widget.Paragraph(theme.Dim, "Each record is looked at again. What moved is void and left as it is.", 0, dialogWidth)...)
 }
 
 // decisions are the choices as the engine takes them, in the order of the records.

@@ -105,7 +105,11 @@ func (s *Screen) step(cur *recovery.Finding, f screen.Frame) widget.Block {
 	}
 	said := verdict(cur, f)
 	room := f.Height - (len(head) + len(name) + 2*len(rule) + 1)
-	got := share([parts]int{max(len(cur.Timeline), 1), len(wholeEvidence(cur, f)), len(said), choicesHeight(cur, f.Width), len(cands)}, room)
+	want := [parts]int{max(len(cur.Timeline), 1), len(wholeEvidence(cur, f)), len(said), choicesHeight(cur, f.Width), len(cands)}
+	if want[partTimeline]+want[partEvidence]+want[partVerdict]+want[partChoices]+want[partCandidates] > room {
+		want[partEvidence] = min(want[partEvidence], len(facts(cur, f, several(cur))))
+	}
+	got := share(want, room)
 	out := append(head, name...)
 	out = append(append(out, timeline(cur, f.Width, got[partTimeline])...), rule...)
 	out = append(append(out, evidence(cur, f, got[partEvidence])...), cutShort(said, got[partVerdict], f.Width)...)
