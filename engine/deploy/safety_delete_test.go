@@ -403,6 +403,7 @@ func TestAfterAnAbandonedReplacementTheOldGenerationIsCurrentAgain(t *testing.T)
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
+			c.first, c.next = withPolicy(c.first, "DeletionPolicy", "Retain"), withPolicy(c.next, "DeletionPolicy", "Retain")
 			w.deploy(stack(c.first))
 			ctx, cancel := context.WithCancel(t.Context())
 			h := w.hook()
@@ -423,6 +424,9 @@ func TestAfterAnAbandonedReplacementTheOldGenerationIsCurrentAgain(t *testing.T)
 				if o := w.recover(deploy.RecoverRequest{Decide: []record.Decision{decide(f, record.Abandon, "")}}); o.Exit != 0 {
 					t.Fatalf("abandon: exit %d %+v", o.Exit, o.Items)
 				}
+			}
+			if it := w.planDestroy().Item(p.Items[0].ID, 1); it.Action != plan.Retain {
+				t.Errorf("destroying it is planned as %s; its DeletionPolicy is Retain", it.Action)
 			}
 			before := len(w.sim.Log())
 			if o := w.deploy(stack(c.first)); o.Exit != 0 || len(w.changing(before)) != 0 {

@@ -195,6 +195,9 @@ func (t *task) observe(ctx context.Context) (plan.Subject, error) {
 		Stack: t.stack, Record: rec, LastGen: t.journal.lastGen(t.planned.ID), Preflight: true,
 		NewName: t.newName, Adopt: t.adopt,
 	}
+	if c := t.journal.current(t.planned.ID); c != nil && rec != nil {
+		s.Current = c.Gen == rec.Gen
+	}
 	if t.wanted != nil {
 		res, err := t.wanted.resolve(ctx, rec)
 		if err != nil {

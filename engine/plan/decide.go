@@ -38,6 +38,7 @@ type Subject struct {
 	Stack    record.StackID
 	Record   *record.Record    // current generation; nil when nothing is recorded
 	Was      resource.Provider // of the record's type, where config names another type by now
+	Current  bool              // Record is the current generation of its ID
 	LastGen  int               // the highest generation that was ever recorded
 	Look     Look
 	Finding  *recovery.Finding // of a record that needs a verdict
@@ -479,9 +480,9 @@ func (s Subject) removal(it *Item) {
 	}
 }
 
-// replaced reports whether a later generation took the record's place.
+// replaced reports whether a later generation took the record's place. Where that was given up, none did.
 func (s Subject) replaced() bool {
-	return s.Record.Status == record.Retired || s.LastGen > s.Record.Gen
+	return !s.Current && (s.Record.Status == record.Retired || s.LastGen > s.Record.Gen)
 }
 
 // edited names what differs from the recorded params on an object without identity, which is all there is to tell it by

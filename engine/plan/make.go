@@ -504,7 +504,7 @@ func (m *maker) remove(ctx context.Context, r *record.Record) (*Item, error) {
 		return &it, nil
 	}
 	s := Subject{ID: r.ID, Provider: p, Stores: m.state.Stores, Sealer: m.env.Sealer, Now: m.env.Now(), Stack: m.stack,
-		Record: r, LastGen: m.index.Last(r.ID), DependsOn: it.DependsOn}
+		Record: r, Current: m.index.Current(r.ID) == r, LastGen: m.index.Last(r.ID), DependsOn: it.DependsOn}
 	if err := Observe(ctx, m.env, &s); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ package e2e
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -41,6 +42,8 @@ func built(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
 		return 1
 	}
+	flag.Parse()
+	flag.Set("test.parallel", "12") // most of them wait: for late answers, and for calls of a dead run to run out
 	os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return m.Run()
 }
