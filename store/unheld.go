@@ -14,12 +14,21 @@ const (
 	maxPlanBytes = 32 << 20
 )
 
+// unheld commits what needs no hold. A copy that was read before is out of date afterwards: it is let go now, so that two
+// are never in memory at once.
+func (s *Store) unheld(j *job) error {
+	s.mu.Lock()
+	s.dropCopy()
+	s.mu.Unlock()
+	return s.commits.do(j)
+}
+
 // SavePlan keeps a plan as it is given, and lets the stack's oldest go.
 func (s *Store) SavePlan(ctx context.Context, stack record.StackID, fingerprint string, plan []byte) error {
 	if stack.IsZero() || fingerprint == "" || strings.Contains(fingerprint, "/") {
 		return errors.New("save plan: it needs a stack and a fingerprint")
 	}
-	return s.commits.do(&job{ctx: ctx, f: func(t *tx) error {
+	return s.unheld(&job{ctx: ctx, f: func(t *tx) error {
 		n, err := t.next(bucketPlans)
 		if err != nil {
 			return err
@@ -93,7 +102,7 @@ func (s *Store) SaveDecision(ctx context.Context, d record.Decision) error {
 	if d.Stack.IsZero() || d.ID == "" {
 		return errors.New("save decision: it needs a stack and a resource")
 	}
-	return s.commits.do(&job{ctx: ctx, f: func(t *tx) error { return t.putDecision(d) }})
+	return s.unheld(&job{ctx: ctx, f: func(t *tx) error { return t.putDecision(d) }})
 }
 
 // AddEvidence appends evidence. Its Seq is the evidence's own count, not the journal's.
@@ -101,7 +110,7 @@ func (s *Store) AddEvidence(ctx context.Context, e record.Evidence) error {
 	if e.Stack.IsZero() {
 		return errors.New("add evidence: it needs a stack")
 	}
-	return s.commits.do(&job{ctx: ctx, f: func(t *tx) error { return t.addEvidence(e) }})
+	return s.unheld(&job{ctx: ctx, f: func(t *tx) error { return t.addEvidence(e) }})
 }
 
 func (t *tx) addEvidence(e record.Evidence) (err error) {

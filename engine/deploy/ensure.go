@@ -132,8 +132,8 @@ func (t *task) retry(ctx context.Context, s *plan.Subject) ending {
 		if end := t.lookFirst(ctx, s); end.ended() {
 			return end
 		}
-		if c := t.appeared(rec, s.Look.Ours); c != "" {
-			return ending{event.Unsure, c + " carries this resource's tags and was not there before; nothing was sent. Look again: reclaim recover " + t.stack.String()}
+		if c := t.appeared(s.Finding, s.Look.Ours); c != "" {
+			return ending{event.Unsure, c + " carries this resource's tags and was not there a moment ago; nothing was sent. Look again: reclaim recover " + t.stack.String()}
 		}
 		rec.Intent = t.newIntent(s)
 		if len(rec.Intent.Key) > 0 {
@@ -144,12 +144,12 @@ func (t *task) retry(ctx context.Context, s *plan.Subject) ending {
 	return t.send(ctx, s, rec)
 }
 
-// appeared names an object with our tags that no intent of rec found there before it: it may be what was sent.
-func (t *task) appeared(rec *record.Record, ours []resource.Candidate) string {
+// appeared names an object with our tags that the verdict did not know: it may be what was sent.
+func (t *task) appeared(f *recovery.Finding, ours []resource.Candidate) string {
 	for _, c := range ours {
-		before := func(i record.Intent) bool { return slices.Contains(i.Preflight.Existing, c.Identity.UniqueID) }
-		if !slices.ContainsFunc(rec.Former, before) {
-			return t.provider.Schema().Physical(c.Key)
+		physical := t.provider.Schema().Physical(c.Key)
+		if !slices.ContainsFunc(f.Candidates, func(judged recovery.Candidate) bool { return judged.Physical == physical }) {
+			return physical
 		}
 	}
 	return ""

@@ -602,9 +602,9 @@ func (x *explorer) settled() bool {
 // objects is meant, and take away a file that was given up or kept, whose owner nothing tells.
 func (x *explorer) unblock(it plan.Item) {
 	switch {
-	case it.Action == plan.Blocked && strings.Contains(it.Detail, "rename it"):
+	case it.Action == plan.Blocked && (strings.Contains(it.Detail, "rename it") || strings.Contains(it.Detail, "choose another name")):
 		x.res[it.ID].place += 2
-	case it.Action == plan.Blocked && strings.Contains(it.Detail, "carry this resource's tags"):
+	case it.Action == plan.Blocked && it.Reason == plan.Uncertain && strings.Contains(it.Detail, "carry this resource's tags"):
 		for _, a := range x.sim.State().Apis {
 			if a.Tags[resource.TagResource] == it.ID {
 				x.adopt = map[string]string{it.ID: a.ID}

@@ -195,10 +195,22 @@ func TestANewPlaceIsLookedAtFirst(t *testing.T) {
 			t.Errorf("sent %v; %s: %s", sent, result(o, "Logs"), reason(o, "Logs"))
 		}
 	})
+	t.Run("replaced by a rename to where a stranger is: the plan says so", func(t *testing.T) {
+		w := newWorld(t)
+		w.deploy(stack(logs))
+		w.stranger("CreateLogGroup", map[string]any{"logGroupName": "/orders/moved"})
+		if it := w.plan(w.graph(stack(moved))).Item("Logs", 0); it.Action != plan.Blocked || it.Reason != plan.Foreign {
+			t.Errorf("planned %s: %s", it.Action, it.Detail)
+		}
+		before := len(w.sim.Log())
+		if w.deploy(stack(moved)); len(w.changing(before)) != 0 {
+			t.Errorf("sent %v", w.changing(before))
+		}
+	})
 	t.Run("deleted first, and a stranger took the name at once", func(t *testing.T) {
 		w := newWorld(t)
 		w.deploy(stack(logs))
-		w.sim.AddFault(awssim.Fault{Operation: "DeleteLogGroup", Kind: awssim.ExecutedUnanswered, Then: []awssim.Action{}})
+		w.sim.AddFault(awssim.Fault{Operation: "DeleteLogGroup", Kind: awssim.ExecutedUnanswered})
 		h := w.hook()
 		asked := 0
 		h.changing = func(_, call string) error {
@@ -386,4 +398,43 @@ func TestStateIsNoObservation(t *testing.T) {
 	if it := w.plan(w.graph(stack(logs))).Item("Logs", 0); it.Action != plan.Update {
 		t.Errorf("planned %s: %s", it.Action, it.Detail)
 	}
+}
+
+// S15: a retry stops for an object with our tags that appeared since the verdict, and for no other: a generation of ours
+// that the look before the intent did not see yet was judged by the verdict. Found by TestExplore.
+func TestARetryStopsOnlyForWhatAppeared(t *testing.T) {
+	uncertain := func(t *testing.T) *world {
+		w := newWorld(t)
+		w.deploy(stack(api))
+		w.sim.AddFault(awssim.Fault{Operation: "GetApis", Kind: awssim.Lag, Delay: time.Hour}) // the look before the intent
+		w.sim.AddFault(awssim.Fault{Operation: "CreateApi", Kind: awssim.NotExecutedUnanswered})
+		w.deploy(stack(strings.Replace(api, "ProtocolType: HTTP", `ProtocolType: WEBSOCKET, RouteSelectionExpression: "$request.body.a"`, 1)))
+		return w
+	}
+	t.Run("what it replaces was not visible", func(t *testing.T) {
+		w := uncertain(t)
+		if o := w.recover(deploy.RecoverRequest{Decide: []record.Decision{decide(w.findings()["Api"], record.Retry, "")}}); o.Exit != 0 || w.executed("CreateApi") != 2 {
+			t.Errorf("exit %d, %d made: %+v", o.Exit, w.executed("CreateApi"), o.Items)
+		}
+	})
+	t.Run("what was sent appears in the last moment", func(t *testing.T) {
+		w := uncertain(t)
+		f := w.findings()["Api"]
+		tags := map[string]any{"reclaim:store": w.store.ID(), "reclaim:stack": w.stack.String(), "reclaim:resource": "Api", "reclaim:nonce": w.state().Records[1].Intent.Nonce}
+		before, appeared := len(w.sim.Log()), false
+		w.hook().verify = func() (resource.Scope, error) { // asked after the search for the verdict, and before the next one
+			if searched := len(w.sim.Log()) > before; searched && !appeared {
+				appeared = true
+				w.stranger("CreateApi", map[string]any{"name": "orders", "protocolType": "WEBSOCKET", "routeSelectionExpression": "$request.body.a", "tags": tags})
+			}
+			return w.stack.Scope, nil
+		}
+		w.recover(deploy.RecoverRequest{Decide: []record.Decision{decide(f, record.Retry, "")}})
+		if sent := w.changing(before); len(sent) != 0 {
+			t.Errorf("sent %v", sent)
+		}
+		if f := w.findings()["Api"]; f.Row != "2" {
+			t.Errorf("row %s: %s", f.Row, f.Summary)
+		}
+	})
 }

@@ -41,6 +41,7 @@ type Subject struct {
 	Current  bool              // Record is the current generation of its ID
 	LastGen  int               // the highest generation that was ever recorded
 	Look     Look
+	Next     Look              // at the key that config gives, where the record has another: what a new generation would find (S5)
 	Finding  *recovery.Finding // of a record that needs a verdict
 	Claimant *record.Record    // live record of another resource with the same physical key
 	// AbsentDeps are dependencies without a record that do not exist (S38).
@@ -242,6 +243,7 @@ func (s Subject) existing(it *Item) {
 			it.Key, it.Physical = key, schema.Physical(key)
 		}
 		it.Fields = s.compare(nil).Fields
+		s.taken(it)
 	case s.another(obs) != "":
 		if s.Adopt != nil && (*s.Adopt == "" || *s.Adopt == it.Physical) {
 			it.Action, it.Needs, it.Detail = Adopt, []Grant{GrantAdopt}, s.another(obs)+"; taken over as asked"
@@ -421,6 +423,9 @@ func (s Subject) planReplace(it *Item, cause []value.Path) {
 			it.Order = DeleteFirst
 		}
 	}
+	if s.taken(it) {
+		return
+	}
 	it.Detail = paths(cause) + " cannot be changed in place"
 	it.OldFate = r.Physical + " is deleted once the new one is made and its dependents have moved"
 	switch {
@@ -434,6 +439,23 @@ func (s Subject) planReplace(it *Item, cause []value.Path) {
 		it.OldFate = r.Physical + " is deleted first, because the new one needs its name; until that is made there is none"
 	}
 	s.guard(it, !keep)
+}
+
+// taken blocks what would make an object where one is already, or where nobody could look.
+func (s Subject) taken(it *Item) bool {
+	switch {
+	case s.Next.Err != nil:
+		it.block(ReadFailed, "the place of the new one could not be looked at: %v", s.Next.Err)
+	case s.Next.Obs != nil:
+		physical, why := s.Provider.Schema().Physical(s.Next.Obs.Key), "nothing shows that we made it ("+ownerWords(s.Next.Obs)+")"
+		if s.ownTags(s.Next.Obs.Owner) {
+			why = "carries this resource's tags, and no record says so: it was given up or kept"
+		}
+		it.block(Foreign, "%s exists and %s; choose another name, or take it away", physical, why)
+	default:
+		return false
+	}
+	return true
 }
 
 // guard adds the approvals that giving up the record's object needs of its own: one for the data that is destroyed with it
@@ -594,111 +616,4 @@ func (s Subject) Change(obs *resource.Observation, write []string) resource.Chan
 		}
 	}
 	return c
-}
-
-// JoinMembers tells which members are ours after an unfinished write: those recorded and those being sent, of lists the
-// members of both (S26).
-func JoinMembers(recorded, pending value.Map) value.Map {
-	out := value.Map{}
-	for k, v := range recorded {
-		out[k] = v
-	}
-	for k, v := range pending {
-		if old, ok := out[k]; ok && old.Kind() == value.List && v.Kind() == value.List {
-			all := slices.Clone(old.Items())
-			for _, member := range v.Items() {
-				if !slices.ContainsFunc(all, member.Equal) {
-					all = append(all, member)
-				}
-			}
-			v = value.ListOf(all...)
-		}
-		out[k] = v
-	}
-	return out
-}
-
-// Sort divides the fields of a comparison: top-level params to write, fields that force a replacement (S28), and
-// immutable fields that may turn out to.
-func Sort(fields []diff.Field) (write []string, cause, maybe []value.Path) {
-	for _, f := range fields {
-		top := f.Path.Top()
-		switch f.Verdict {
-		case diff.Differs:
-			switch {
-			case f.Immutable && f.Observed.IsSet():
-				cause = append(cause, f.Path)
-			case !f.Immutable:
-				write = append(write, top)
-			}
-		case diff.Changed, diff.Removed:
-			if !f.Immutable {
-				write = append(write, top)
-			}
-		case diff.Unknown:
-			if f.Immutable {
-				maybe = append(maybe, f.Path)
-			}
-		}
-	}
-	slices.Sort(write)
-	return slices.Compact(write), cause, maybe
-}
-
-// SyncCalls asks for the calls of a change and drops each in which a blocked param travels (S30). held are the params
-// that are not written for it.
-func SyncCalls(p resource.Provider, c resource.Change, fields []diff.Field) (calls []resource.Call, held []string, err error) {
-	if len(c.Write) == 0 && len(c.Own) == 0 {
-		return nil, nil, nil
-	}
-	all, err := p.Sync(c)
-	if err != nil {
-		return nil, nil, err
-	}
-	var blocked []string
-	for _, f := range fields {
-		if f.Verdict == diff.Blocked {
-			blocked = append(blocked, f.Path.Top())
-		}
-	}
-	for _, call := range all {
-		if slices.ContainsFunc(call.Params, func(p string) bool { return slices.Contains(blocked, p) }) {
-			held = append(held, call.Params...)
-		} else {
-			calls = append(calls, call)
-		}
-	}
-	held = slices.DeleteFunc(held, func(p string) bool { return !slices.Contains(c.Write, p) })
-	slices.Sort(held)
-	return calls, slices.Compact(held), nil
-}
-
-func callNames(calls []resource.Call) []string {
-	var out []string
-	for _, c := range calls {
-		name := c.Name
-		if c.Detail != "" {
-			name += " (" + c.Detail + ")"
-		}
-		out = append(out, name)
-	}
-	return out
-}
-
-func count(fields []diff.Field, v diff.Verdict) int {
-	n := 0
-	for _, f := range fields {
-		if f.Verdict == v {
-			n++
-		}
-	}
-	return n
-}
-
-func paths(ps []value.Path) string {
-	var out []string
-	for _, p := range ps {
-		out = append(out, string(p))
-	}
-	return strings.Join(out, ", ")
 }

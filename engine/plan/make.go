@@ -302,6 +302,9 @@ func Observe(ctx context.Context, env Env, s *Subject) error {
 	case key != nil:
 		s.Look = At(ctx, env.Cloud, p, s.Stack.Scope, key)
 		s.conceal()
+		if next, ok := schema.KeyOf(s.Desired, s.Look.Machine); ok && rec != nil && s.Wanted && !s.Generated && (rec.Type != schema.Type || !next.Equal(key)) {
+			s.Next = At(ctx, env.Cloud, s.Provider, s.Stack.Scope, next)
+		}
 		if s.Look.Obs != nil && rec == nil {
 			return claimant(ctx, env.Store, s, schema.Claim(s.Stack.Scope, key))
 		}

@@ -5,15 +5,12 @@ import (
 	"slices"
 	"syscall"
 	"testing"
-	"time"
-
-	"reclaim/providers/awssim"
 )
 
 func TestASecondRunIsRefusedWhileTheFirstLives(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	p := w.delayed(3 * time.Second)
+	p, release := w.waiting()
 	held := w.status().Hold
 	if held == nil || held.Alive != "yes" || held.Owner.PID != p.cmd.Process.Pid {
 		t.Fatalf("the hold is %+v, want one of the living process %d", held, p.cmd.Process.Pid)
@@ -28,6 +25,7 @@ func TestASecondRunIsRefusedWhileTheFirstLives(t *testing.T) {
 	}
 	r := w.exits(5, "hold", "clear", held.Execution)
 	wants(t, "hold clear", r.stderr, "is running", "--force")
+	release()
 	if code := p.wait(); code != 0 {
 		t.Errorf("the first run exits %d, want 0\n%s", code, p.stderr.String())
 	}
@@ -37,17 +35,14 @@ func TestASecondRunIsRefusedWhileTheFirstLives(t *testing.T) {
 }
 
 // stalled is a deploy that was stopped while the answer to its CreateRole was under way, and whose hold was cleared.
-func (w *world) stalled() *process {
+func (w *world) stalled() (p *process, release func()) {
 	w.t.Helper()
-	p := w.delayed(time.Second, "--json")
+	p, release = w.waiting("--json")
 	execution := w.status().Hold.Execution
 	p.signal(syscall.SIGSTOP)
 	w.exits(5, "recover", "checkout", "--take-hold", execution, "--yes", "--scope", scope) // it lives, as far as anybody can tell
 	w.exits(0, "hold", "clear", execution, "--force")
-	w.until("the answer is sent", func() bool {
-		return slices.ContainsFunc(w.cloud.Log(), func(r awssim.Request) bool { return r.Operation == "CreateRole" && r.Answered })
-	})
-	return p
+	return p, release
 }
 
 // goesOn lets the stalled process go on, and wants it to change nothing and to say that its hold is gone.
@@ -70,7 +65,9 @@ func (p *process) goesOn(code int) {
 func TestAStalledProcessHandsItsAnswerOverAsEvidence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.stalled().goesOn(3) // the role is uncertain by its record, and 3 comes before 5
+	p, release := w.stalled()
+	release()
+	p.goesOn(3) // the role is uncertain by its record, and 3 comes before 5
 	if left := w.status(); len(left.Uncertain) != 1 || left.Hold != nil {
 		t.Fatalf("it left %+v, want the role uncertain, as its record says, and no hold", left)
 	}
@@ -81,13 +78,13 @@ func TestAStalledProcessHandsItsAnswerOverAsEvidence(t *testing.T) {
 func TestAStalledProcessChangesNothingAfterAnotherTookOver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	p := w.stalled()
+	p, _ := w.stalled()
 	w.exits(0, "recover", "checkout", "--yes", "--scope", scope)
 	taken := w.status()
 	if len(taken.Uncertain) > 0 || taken.Hold != nil {
 		t.Fatalf("recover left %+v", taken)
 	}
-	p.goesOn(3) // it slept past the deadline of its call, so it never learns the answer; 3 comes before 5
+	p.goesOn(3) // it slept past the deadline of its call and never learns the answer
 	if after := w.status(); after.Hold != nil || len(after.Uncertain) > 0 || after.Counts["created"] != taken.Counts["created"] {
 		t.Errorf("it changed the store: %+v, before %+v", after, taken)
 	}

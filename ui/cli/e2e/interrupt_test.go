@@ -4,18 +4,17 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
-// delayed starts a deploy of the checkout stack, one resource at a time, in which the answer to CreateRole comes late,
-// and returns while that answer is awaited.
-func (w *world) delayed(after time.Duration, args ...string) *process {
+// waiting starts a deploy of the checkout stack, one resource at a time, and returns while it waits for the answer to
+// CreateRole, which comes with release.
+func (w *world) waiting(args ...string) (p *process, release func()) {
 	w.t.Helper()
 	w.example("checkout.yaml")
-	w.late("CreateRole", after)
-	p := w.start(append([]string{"deploy", "checkout.yaml", "--yes", "--scope", scope, "--parallel", "1"}, args...)...)
+	release = w.hold("CreateRole")
+	p = w.start(append([]string{"deploy", "checkout.yaml", "--yes", "--scope", scope, "--parallel", "1"}, args...)...)
 	w.until("CreateRole is under way", func() bool { return w.sent("CreateRole") == 1 })
-	return p
+	return p, release
 }
 
 func TestAnInterruptDrainsARun(t *testing.T) {
@@ -23,10 +22,11 @@ func TestAnInterruptDrainsARun(t *testing.T) {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			p := w.delayed(2*time.Second, "--json")
+			p, release := w.waiting("--json")
 			begun := map[string]int{"CreateApi": w.sent("CreateApi"), "CreateLogGroup": w.sent("CreateLogGroup")}
 			p.signal(sig)
 			w.until("the signal is answered", func() bool { return strings.Contains(p.stderr.String(), "nothing new is started") })
+			release()
 			r := p.result()
 			if r.code != want {
 				t.Errorf("exit %d, want %d\n%s", r.code, want, r.stderr)
@@ -61,7 +61,7 @@ func TestAnInterruptDrainsARun(t *testing.T) {
 func TestASecondInterruptStopsNowAndNamesWhatIsUncertain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	p := w.delayed(time.Hour)
+	p, _ := w.waiting()
 	p.signal(syscall.SIGINT)
 	w.until("the signal is answered", func() bool { return strings.Contains(p.stderr.String(), "nothing new is started") })
 	p.signal(syscall.SIGINT)
@@ -70,7 +70,6 @@ func TestASecondInterruptStopsNowAndNamesWhatIsUncertain(t *testing.T) {
 		t.Errorf("exit %d, want 3\n%s", r.code, r.stderr)
 	}
 	wants(t, "stdout", r.stdout, "CheckoutRole", "next:", "reclaim recover checkout")
-	w.cloud.ClearFaults()
 	left := w.status()
 	if len(left.Uncertain) != 1 || left.Uncertain[0] != "CheckoutRole" {
 		t.Errorf("uncertain is %v, want the role", left.Uncertain)

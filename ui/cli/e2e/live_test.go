@@ -4,16 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 // running opens the interface on a deploy that waits for the answer to CreateRole.
-func (w *world) running(after time.Duration) *screen {
+func (w *world) running() (s *screen, release func()) {
 	w.t.Helper()
-	s := w.terminal(80, 24)
+	s = w.terminal(80, 24)
 	w.example("checkout.yaml")
 	w.exits(0, "plan", "checkout.yaml")
-	w.late("CreateRole", after)
+	release = w.hold("CreateRole")
 	s.command("reclaim")
 	s.shows("checkout@" + scope)
 	s.press("Enter")
@@ -29,13 +28,13 @@ func (w *world) running(after time.Duration) *screen {
 	s.shows("[> Deploy <]")
 	s.press("Enter")
 	w.until("CreateRole is under way", func() bool { return w.sent("CreateRole") == 1 })
-	return s
+	return s, release
 }
 
 func TestALiveRunIsDrawnAfterTheTerminalChangesItsSize(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := w.running(6 * time.Second)
+	s, release := w.running()
 	for _, size := range [][2]int{{200, 50}, {41, 13}, {30, 5}, {120, 40}, {80, 24}} {
 		s.must("resize-window", "-x", fmt.Sprint(size[0]), "-y", fmt.Sprint(size[1]))
 		want := "CheckoutRole"
@@ -44,6 +43,7 @@ func TestALiveRunIsDrawnAfterTheTerminalChangesItsSize(t *testing.T) {
 		}
 		s.shows(want)
 	}
+	release()
 	s.shows("The run has ended", "exit 0")
 	s.press("q", "q", "q")
 	s.restored(0)
@@ -52,10 +52,11 @@ func TestALiveRunIsDrawnAfterTheTerminalChangesItsSize(t *testing.T) {
 func TestCtrlCDuringALiveRunDrainsIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := w.running(4 * time.Second)
+	s, release := w.running()
 	s.shows("CheckoutRole")
 	s.press("C-c")
-	s.shows("finishe")
+	s.shows("DRAINING")
+	release()
 	s.shows("The run has ended", "exit 130")
 	if after := w.status(); after.Hold != nil || len(after.Uncertain) > 0 || !strings.Contains(after.Last.Result, "interrupted") {
 		t.Errorf("after the drain: %+v", after)
@@ -67,9 +68,9 @@ func TestCtrlCDuringALiveRunDrainsIt(t *testing.T) {
 func TestCtrlCTwiceStopsNow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := w.running(time.Hour)
+	s, _ := w.running()
 	s.press("C-c")
-	s.shows("finishe")
+	s.shows("DRAINING")
 	s.press("C-c")
 	s.shows("under way: CheckoutRole", prompt)
 	s.restored(130)
@@ -92,9 +93,11 @@ func TestSIGTERMEndsTheInterfaceAndRestoresTheTerminal(t *testing.T) {
 func TestSIGTERMDuringALiveRunDrainsItFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := w.running(4 * time.Second)
+	s, release := w.running()
 	s.shows("CheckoutRole")
 	s.terminate()
+	s.shows("DRAINING")
+	release()
 	s.shows(prompt)
 	s.restored(143)
 	if after := w.status(); after.Hold != nil || len(after.Uncertain) > 0 {
@@ -133,8 +136,9 @@ func TestTheInterfaceIsSuspendedAndGoesOn(t *testing.T) {
 func TestALiveRunIsNotSuspended(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := w.running(4 * time.Second)
+	s, release := w.running()
 	s.press("C-z")
 	s.shows("A run is live")
+	release()
 	s.shows("The run has ended", "exit 0")
 }

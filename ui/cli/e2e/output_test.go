@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -72,12 +73,14 @@ func TestTextFromOutsideNeverReachesATerminalRaw(t *testing.T) {
 func TestNoColorMeansNoColour(t *testing.T) {
 	s := newWorld(t).terminal(80, 24)
 	s.w.example("checkout.yaml")
+	n := 0
 	for command, coloured := range map[string]bool{
 		"reclaim plan checkout.yaml": true, "NO_COLOR=1 reclaim plan checkout.yaml": false, "NO_COLOR=false reclaim plan checkout.yaml": false,
 		"reclaim plan checkout.yaml --no-color": false, "TERM=dumb reclaim plan checkout.yaml": false,
 	} {
-		s.command("clear; " + command + "; echo e''nd")
-		s.shows("\nend")
+		n++
+		s.command(fmt.Sprintf("clear; %s; echo e''nd %d", command, n))
+		s.shows(fmt.Sprintf("\nend %d", n))
 		if got := strings.Contains(s.must("capture-pane", "-p", "-e"), "\x1b["); got != coloured {
 			t.Errorf("%s: colours %t, want %t", command, got, coloured)
 		}

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // S36: when the store cannot be written in the middle of a run, nothing more is changed, what is known goes into an
@@ -19,9 +18,10 @@ func TestAStoreThatCannotBeWrittenStopsTheRun(t *testing.T) {
 			if form == "json" {
 				more = []string{"--json"}
 			}
-			p := w.delayed(3*time.Second, more...)
+			p, release := w.waiting(more...)
 			db, kept := w.path(".reclaim/store.db"), w.path(".reclaim/kept.db")
 			w.swap(db, kept)
+			release()
 			r := p.result()
 			if r.code != 6 {
 				t.Fatalf("exit %d, want 6\nstdout: %s\nstderr: %s", r.code, r.stdout, r.stderr)

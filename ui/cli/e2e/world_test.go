@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -29,6 +33,46 @@ type world struct {
 	dir   string
 	cloud *awssim.Server
 	env   []string
+	gate  atomic.Pointer[gate]
+}
+
+// gate holds answers back until it is opened; the cloud has executed the calls then.
+type gate struct {
+	operation string
+	open      chan struct{}
+}
+
+// hold makes the cloud execute an operation and not answer it until release is called.
+func (w *world) hold(operation string) (release func()) {
+	g := &gate{operation, make(chan struct{})}
+	w.gate.Store(g)
+	return sync.OnceFunc(func() { close(g.open) })
+}
+
+// serve is the cloud, behind the gate. The gate knows the operations of IAM, which name themselves in the body.
+func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	g := w.gate.Load()
+	if g == nil || !bytes.Contains(body, []byte("Action="+g.operation+"&")) {
+		w.cloud.ServeHTTP(rw, r)
+		return
+	}
+	answer := httptest.NewRecorder()
+	w.cloud.ServeHTTP(answer, r)
+	select {
+	case <-g.open:
+	case <-r.Context().Done():
+		return
+	}
+	for k, v := range answer.Header() {
+		rw.Header()[k] = v
+	}
+	rw.WriteHeader(answer.Code)
+	rw.Write(answer.Body.Bytes())
 }
 
 func newWorld(t *testing.T) *world {
@@ -38,11 +82,10 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cloud.Close() })
-	url, err := cloud.Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := &world{t: t, dir: t.TempDir(), cloud: cloud}
+	front := httptest.NewServer(http.HandlerFunc(w.serve))
+	t.Cleanup(front.Close)
+	t.Cleanup(front.CloseClientConnections) // first: an answer that is held back is given up with its connection
 	w.env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		return strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "RECLAIM_") || strings.HasPrefix(name, "TMUX") ||
@@ -52,7 +95,7 @@ func newWorld(t *testing.T) *world {
 	if err := os.Mkdir(tmp, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	w.env = append(w.env, "HOME="+w.dir, "TERM=xterm-256color", "TMPDIR="+tmp, "AWS_ENDPOINT_URL="+url, "AWS_ACCESS_KEY_ID=simulated",
+	w.env = append(w.env, "HOME="+w.dir, "TERM=xterm-256color", "TMPDIR="+tmp, "AWS_ENDPOINT_URL="+front.URL, "AWS_ACCESS_KEY_ID=simulated",
 		"AWS_SECRET_ACCESS_KEY=simulated", "AWS_REGION=eu-west-1", "AWS_EC2_METADATA_DISABLED=true")
 	return w
 }
