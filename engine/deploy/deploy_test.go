@@ -226,6 +226,22 @@ func TestADeniedReadAfterTheCreateLosesNothing(t *testing.T) {
 	w.wantNoop(stack(role))
 }
 
+// CreateLogGroup answers without the group's ARN: a dependent gets it from a read that follows (S27).
+func TestADependentGetsWhatTheCreateDidNotAnswer(t *testing.T) {
+	w := newWorld(t)
+	text := stack("  Logs:\n    Type: AWS::Logs::LogGroup\n    Properties: {LogGroupName: /bare}\n",
+		"  File:\n    Type: Std::FS::File\n    Properties: {Path: ./out/arn, Content: !GetAtt Logs.Arn}\n")
+	if o := w.deploy(text); o.Exit != 0 {
+		t.Fatalf("exit %d %+v", o.Exit, o.Items)
+	}
+	got, err := os.ReadFile(filepath.Join(w.dir, "out", "arn"))
+	must(t, err)
+	if want := "arn:aws:logs:eu-west-1:123456789012:log-group:/bare:*"; string(got) != want {
+		t.Errorf("the file holds %q, want %q", got, want)
+	}
+	w.wantNoop(text)
+}
+
 // A one-field change is one call and nothing else.
 func TestAnUpdateSendsOnlyWhatDiffers(t *testing.T) {
 	w := newWorld(t)

@@ -317,7 +317,7 @@ func (t *task) acknowledge(ctx context.Context, s *plan.Subject, rec *record.Rec
 	rec.Intent.Attempts[len(rec.Intent.Attempts)-1].Outcome = record.Confirmed
 	rec.Params = rec.Intent.Params.Without(created.Unsent...)
 	rec.Status, rec.Pending = record.Acknowledged, rec.Intent.Params
-	whole := len(created.Unsent) == 0 && schema.Identity != resource.Upsert && !schema.Settles
+	whole := len(created.Unsent) == 0 && schema.Identity != resource.Upsert && !schema.Settles && answers(schema, created.Output)
 	if whole {
 		rec.Status, rec.Pending, rec.Intent = record.Made, nil, rec.Intent.Settled()
 	}
@@ -331,6 +331,11 @@ func (t *task) acknowledge(ctx context.Context, s *plan.Subject, rec *record.Rec
 	}
 	t.publish(s.Desired, created.Output)
 	return done("")
+}
+
+// answers reports whether a create's answer has every output; where it does not, a read follows before dependents go on.
+func answers(s *resource.Schema, output value.Map) bool {
+	return !slices.ContainsFunc(s.Outputs, func(o resource.Output) bool { return !output[o.Name].IsSet() })
 }
 
 // keepEvidence saves an acknowledgement that could not be committed: a stale holder's goes to the evidence bucket (S34),

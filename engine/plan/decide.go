@@ -391,6 +391,8 @@ func (s Subject) recordOnly() string {
 		return "UpdateReplacePolicy"
 	case !slices.Equal(r.DependsOn, s.Refs):
 		return "what it depends on"
+	case s.Look.Obs != nil && !value.Equal(value.OfMap(r.Output), value.OfMap(s.Sealer.SealMap(s.Look.Obs.Output))):
+		return "its output"
 	}
 	return ""
 }

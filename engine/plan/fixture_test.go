@@ -160,7 +160,7 @@ func recorded(s *resource.Schema, changes ...func(*Subject)) Subject {
 	}
 	r := &record.Record{Stack: stack, ID: "Orders", Type: s.Type, Gen: 2, Rev: 7, Status: record.Made, Origin: record.ByCreate,
 		Key: key, Physical: s.Physical(key), Claim: s.Claim(stack.Scope, key), Identity: resource.Identity{UniqueID: "U1"}, Nonce: nonce,
-		Params: params(), TouchedAt: now.Add(-time.Hour)}
+		Params: params(), Output: observation().Output, TouchedAt: now.Add(-time.Hour)}
 	return wanted(s, append([]func(*Subject){func(sub *Subject) {
 		sub.Record, sub.LastGen = r, 2
 		there()(sub)

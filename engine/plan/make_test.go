@@ -132,7 +132,7 @@ func thing(id, typ, properties string, more ...string) string {
 func made(id string, s *resource.Schema, name string, dependsOn ...record.Ref) record.Record {
 	key := resource.Key{"Name": name}
 	return record.Record{Stack: stack, ID: id, Type: s.Type, Gen: 1, Rev: 1, Status: record.Made, Key: key, Physical: name, Claim: s.Claim(stack.Scope, key),
-		Identity: resource.Identity{UniqueID: "U1"}, Nonce: nonce, Params: value.Map{"Name": value.Of(name)}, DependsOn: dependsOn, TouchedAt: now.Add(-time.Hour)}
+		Identity: resource.Identity{UniqueID: "U1"}, Nonce: nonce, Params: value.Map{"Name": value.Of(name)}, Output: observation().Output, DependsOn: dependsOn, TouchedAt: now.Add(-time.Hour)}
 }
 
 func object(name string) *resource.Observation {

@@ -104,8 +104,8 @@ func local(s resource.Schema) *resource.Schema {
 	s.Ref = pPath
 	s.Outputs = []resource.Output{
 		{Name: pPath, Doc: "The absolute path."},
-		{Name: oSha256, Doc: "The SHA-256 of the bytes, in base64."},
-		{Name: oSize, Doc: "The size in bytes."},
+		{Name: oSha256, Doc: "The SHA-256 of the bytes, in base64.", Volatile: true},
+		{Name: oSize, Doc: "The size in bytes.", Volatile: true},
 	}
 	s.Deadlines = resource.Deadlines{Call: 5 * time.Second, Settle: 5 * time.Second, Delete: 5 * time.Second}
 	return &s

@@ -18,6 +18,7 @@ func (w *world) waiting(args ...string) (p *process, release func()) {
 }
 
 func TestAnInterruptDrainsARun(t *testing.T) {
+	t.Parallel()
 	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 143} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()

@@ -71,6 +71,7 @@ func TestTextFromOutsideNeverReachesATerminalRaw(t *testing.T) {
 }
 
 func TestNoColorMeansNoColour(t *testing.T) {
+	t.Parallel()
 	s := newWorld(t).terminal(80, 24)
 	s.w.example("checkout.yaml")
 	n := 0

@@ -28,6 +28,7 @@ import (
 
 // TestScripts runs testdata/scripts: every verb's success and its errors, with exit codes and the shape of --json.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../../testdata/scripts",
 		RequireExplicitExec: true,

@@ -10,6 +10,7 @@ import (
 // S36: when the store cannot be written in the middle of a run, nothing more is changed, what is known goes into an
 // emergency file that is named last, and the code is 6. Later the file is evidence.
 func TestAStoreThatCannotBeWrittenStopsTheRun(t *testing.T) {
+	t.Parallel()
 	for _, form := range []string{"text", "json"} {
 		t.Run(form, func(t *testing.T) {
 			t.Parallel()

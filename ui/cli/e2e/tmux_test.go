@@ -119,6 +119,7 @@ func (s *screen) restored(exit int) {
 }
 
 func TestTheTerminalHarnessSeesAnAlternateScreen(t *testing.T) {
+	t.Parallel()
 	s := newWorld(t).terminal(80, 24)
 	s.command(`printf '\033[?1049h'`)
 	if on := strings.TrimSpace(s.must("display-message", "-p", "#{alternate_on}")); on != "1" {

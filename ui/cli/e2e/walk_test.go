@@ -67,6 +67,7 @@ func (w *world) nonces() map[string]string {
 // The test of it all: a deploy is killed in the middle of three creates, and an operator recovers it by keys alone. The
 // cloud is asked afterwards.
 func TestAKilledDeployIsRecoveredByKeys(t *testing.T) {
+	t.Parallel()
 	for _, size := range [][2]int{{80, 24}, {200, 50}} {
 		for _, choice := range []string{"abandon", "adopt"} {
 			t.Run(fmt.Sprintf("%dx%d, the stranger's group: %s", size[0], size[1], choice), func(t *testing.T) {
