@@ -189,6 +189,7 @@ func (c *committer) commit(db *bolt.DB, group []*job) error {
 			run.undo()
 			return answer(kept, err)
 		}
+		c.store.live.fill()
 		for _, j := range kept {
 			if j.points {
 				crash.At(j.ctx, crash.AfterCommit)

@@ -14,3 +14,6 @@ func nameless() (*os.File, error) {
 	}
 	return os.NewFile(uintptr(fd), "store copy"), nil
 }
+
+// populate asks for all pages of a mapping at once: a copy is read whole, and a fault for each page costs more.
+const populate = unix.MAP_POPULATE

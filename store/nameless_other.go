@@ -16,3 +16,6 @@ func nameless() (*os.File, error) {
 	}
 	return f, nil
 }
+
+// populate is what Linux can do for a mapping that is read whole.
+const populate = 0

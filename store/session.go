@@ -44,6 +44,7 @@ type session struct {
 	db     *bolt.DB
 	file   *os.File // db's; the lock is on it
 	txid   uint64   // of the file when it was unlocked
+	filled int64    // bytes of the file, from its start, that the file system has blocks for
 	broken bool     // a commit failed: do not use db again
 	stuck  bool     // bbolt panicked, perhaps with its own locks held: do not even close db
 
@@ -106,6 +107,27 @@ func (s *session) mustLeave() bool {
 }
 
 func (s *session) over() bool { return time.Since(s.since) > maxLocked || !s.inPlace(s.file) }
+
+// fill writes zeros where the file has grown and nothing was written yet. A sync of a file whose blocks are all there has
+// less to write. It is called by the committer, with the file locked; pages from the newest meta's high mark on belong to
+// nobody. A failure costs nothing but time.
+func (s *session) fill() {
+	info, err := s.file.Stat()
+	if err != nil || info.Size() <= max(s.filled, 2*growBy) {
+		return
+	}
+	m, err := newestMeta(s.file)
+	if err != nil {
+		return
+	}
+	zeros := make([]byte, 1<<20)
+	for at := max(s.filled, int64(m.high)*pageSize); at < info.Size(); at += int64(len(zeros)) {
+		if _, err := s.file.WriteAt(zeros[:min(int64(len(zeros)), info.Size()-at)], at); err != nil {
+			return
+		}
+	}
+	s.filled = info.Size()
+}
 
 // read runs f on the open handle.
 func (s *session) read(ctx context.Context, f func(*view) error) error {

@@ -150,7 +150,7 @@ func tryCopy(path string, cached *snapshot) (*snapshot, error) {
 		copied.Close()
 		return nil, damaged(path, err)
 	}
-	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, PageSize: pageSize, NoStatistics: true,
+	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, PageSize: pageSize, NoStatistics: true, MmapFlags: populate,
 		OpenFile: func(string, int, os.FileMode) (*os.File, error) { return copied, nil }})
 	if err != nil {
 		return nil, damaged(path, err)
@@ -187,7 +187,7 @@ func copyPages(f *os.File, m meta) (copied *os.File, data []byte, err error) {
 	if err := copied.Truncate(size); err != nil {
 		return fail(err)
 	}
-	data, err = unix.Mmap(int(copied.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	data, err = unix.Mmap(int(copied.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|populate)
 	if err != nil {
 		return fail(err)
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,10 @@ type run struct {
 	btx   *bolt.Tx
 	dirty bool     // the job that runs has written something
 	undos []func() // put back what PutRecord changed in its callers' records
+
+	// held is the hold that the last job's fence was compared with, as it stood in the file: jobs of one run share it.
+	held     []byte
+	heldHold record.Hold
 }
 
 func (r *run) undo() {
@@ -69,7 +74,7 @@ func (t *tx) check(store string) error {
 }
 
 func (t *tx) checkFence(f record.Fence) error {
-	h, found, err := t.Hold(f.Stack)
+	h, found, err := t.holdOf(f.Stack)
 	switch {
 	case err != nil:
 		return err
@@ -80,6 +85,22 @@ func (t *tx) checkFence(f record.Fence) error {
 			record.ErrStale, h.Execution, h.Epoch)
 	}
 	return nil
+}
+
+// holdOf is Hold, decoded once for all jobs of a run that find the same bytes.
+func (t *tx) holdOf(s record.StackID) (record.Hold, bool, error) {
+	raw, err := t.get(bucketHolds, stackKey(s))
+	if err != nil || raw == nil {
+		return record.Hold{}, false, err
+	}
+	if t.run.heldHold.Stack == s && bytes.Equal(raw, t.run.held) {
+		return t.run.heldHold, true, nil
+	}
+	h, found, err := t.Hold(s)
+	if found && err == nil {
+		t.run.held, t.run.heldHold = bytes.Clone(raw), h
+	}
+	return h, found, err
 }
 
 // put writes a value as JSON.
@@ -154,7 +175,7 @@ func (t *tx) PutRecord(r *record.Record, step record.Step) error {
 		return fmt.Errorf("write record %q: it needs an ID, a generation from 1, a type and a status", r.ID)
 	}
 	key := recordKey(r.Stack, r.ID, r.Gen)
-	old, found, err := t.recordAt(key)
+	old, found, err := t.headAt(key)
 	if err != nil {
 		return err
 	}
@@ -176,7 +197,7 @@ func (t *tx) PutRecord(r *record.Record, step record.Step) error {
 }
 
 // sameRevision refuses a record that is not what its caller read.
-func sameRevision(r *record.Record, old record.Record, found bool) error {
+func sameRevision(r *record.Record, old head, found bool) error {
 	switch {
 	case !found && r.Rev != 0:
 		return fmt.Errorf("write record %s generation %d at revision %d: it is gone: %w", r.ID, r.Gen, r.Rev, record.ErrConflict)
@@ -241,7 +262,7 @@ func (t *tx) DropRecord(r *record.Record, tb *record.Tombstone, step record.Step
 		return err
 	}
 	key := recordKey(r.Stack, r.ID, r.Gen)
-	old, found, err := t.recordAt(key)
+	old, found, err := t.headAt(key)
 	if err != nil {
 		return err
 	}

@@ -159,24 +159,39 @@ func (v *view) Stacks() ([]record.StackID, error) {
 	return out, nil
 }
 
-// decodeRecord decodes a record and compares it with its key (SAFETY S1).
-func decodeRecord(key string, value []byte) (r record.Record, err error) {
+// head is what a record is told by, without what it holds.
+type head struct {
+	Stack  record.StackID `json:"stack"`
+	ID     string         `json:"id"`
+	Type   string         `json:"type"`
+	Gen    int            `json:"gen"`
+	Rev    uint64         `json:"rev"`
+	Status record.Status  `json:"status"`
+	Claim  string         `json:"claim"`
+}
+
+// agrees compares a record with its key (SAFETY S1).
+func (h head) agrees(key string) error {
 	s, id, gen, err := splitRecordKey(key)
-	if err != nil {
-		return r, err
+	switch {
+	case err != nil:
+		return err
+	case h.Stack != s:
+		return fmt.Errorf("its key says stack %s, its body %s", s, h.Stack)
+	case h.ID != id || h.Gen != gen:
+		return fmt.Errorf("its key says %s generation %d, its body %s generation %d", id, gen, h.ID, h.Gen)
+	case h.Type == "" || h.Status == "":
+		return errors.New("it has no type or no status")
 	}
+	return nil
+}
+
+// decodeRecord decodes a record and compares it with its key.
+func decodeRecord(key string, value []byte) (r record.Record, err error) {
 	if err := json.Unmarshal(value, &r); err != nil {
 		return r, fmt.Errorf("it cannot be decoded: %w", err)
 	}
-	switch {
-	case r.Stack != s:
-		return r, fmt.Errorf("its key says stack %s, its body %s", s, r.Stack)
-	case r.ID != id || r.Gen != gen:
-		return r, fmt.Errorf("its key says %s generation %d, its body %s generation %d", id, gen, r.ID, r.Gen)
-	case r.Type == "" || r.Status == "":
-		return r, errors.New("it has no type or no status")
-	}
-	return r, nil
+	return r, head{r.Stack, r.ID, r.Type, r.Gen, r.Rev, r.Status, r.Claim}.agrees(key)
 }
 
 // Records returns the stack's records that can be used, and those that cannot.
@@ -240,6 +255,21 @@ func (v *view) recordAt(key string) (r record.Record, found bool, err error) {
 		return record.Record{}, false, v.undecodable(bucketRecords, key, err)
 	}
 	return r, true, nil
+}
+
+// headAt is recordAt for a writer, who needs to know only which record is there.
+func (v *view) headAt(key string) (h head, found bool, err error) {
+	value, err := v.get(bucketRecords, key)
+	if err != nil || value == nil {
+		return h, false, err
+	}
+	if err = json.Unmarshal(value, &h); err == nil {
+		err = h.agrees(key)
+	}
+	if err != nil {
+		return head{}, false, v.undecodable(bucketRecords, key, err)
+	}
+	return h, true, nil
 }
 
 // Claimant returns the record that claims a physical object.

@@ -46,7 +46,8 @@ func (t *task) create(ctx context.Context, s *plan.Subject, it *plan.Item) endin
 func (t *task) lookFirst(ctx context.Context, s *plan.Subject) ending {
 	look := *s
 	look.Record, look.Adopt = nil, nil
-	if err := plan.Observe(ctx, t.lookEnv(), &look); err != nil {
+	var err error
+	if t.call(func() { err = plan.Observe(ctx, t.lookEnv(), &look) }); err != nil {
 		return failed("%v", err)
 	}
 	s.Look = look.Look
@@ -159,16 +160,18 @@ func (t *task) appeared(f *recovery.Finding, ours []resource.Candidate) string {
 func (t *task) send(ctx context.Context, s *plan.Subject, rec *record.Record, with ...change) ending {
 	for {
 		t.attempts++
-		now := t.env.Clock.Now().UTC()
-		rec.Intent.Attempts = append(slices.Clone(rec.Intent.Attempts), record.Attempt{
-			N: len(rec.Intent.Attempts) + 1, Execution: t.hold.Execution, SentAt: now, Outcome: record.Going})
-		rec.TouchedAt = now
-		t.phase("intent", "", time.Time{})
-		if err := t.journal.commit(ctx, append(with, change{rec: rec, step: record.StepCreating(rec.ID, rec.Gen)})...); err != nil {
-			return t.notCommitted(err)
+		var created resource.Created
+		var committed, err error
+		t.call(func() { // the place is there before the commit: nothing comes between that and the call (S33)
+			t.goingOut(rec)
+			if committed = t.journal.commit(ctx, append(with, change{rec: rec, step: record.StepCreating(rec.ID, rec.Gen)})...); committed == nil {
+				created, err = t.callCreate(ctx, s, rec)
+			}
+		})
+		if committed != nil {
+			return t.notCommitted(committed)
 		}
 		with, t.acted = nil, true
-		created, err := t.callCreate(ctx, s, rec)
 		end, retry := t.answered(ctx, s, rec, created, err)
 		if !retry {
 			return end
@@ -177,6 +180,14 @@ func (t *task) send(ctx context.Context, s *plan.Subject, rec *record.Record, wi
 			return end
 		}
 	}
+}
+
+// goingOut adds the attempt that is about to be committed and sent.
+func (t *task) goingOut(rec *record.Record) {
+	now := t.env.Clock.Now().UTC()
+	rec.Intent.Attempts = append(slices.Clone(rec.Intent.Attempts), record.Attempt{
+		N: len(rec.Intent.Attempts) + 1, Execution: t.hold.Execution, SentAt: now, Outcome: record.Going})
+	rec.TouchedAt = now
 }
 
 func (t *task) notCommitted(err error) ending {
@@ -321,7 +332,6 @@ func (t *task) acknowledge(ctx context.Context, s *plan.Subject, rec *record.Rec
 	if whole {
 		rec.Status, rec.Pending, rec.Intent = record.Made, nil, rec.Intent.Settled()
 	}
-	t.phase("acknowledge", "", time.Time{})
 	if err := t.journal.put(after(ctx, rec.ID), rec, record.StepPersist(rec.ID), "acknowledged"); err != nil {
 		t.keepEvidence(ctx, rec, err)
 		return ending{event.Unsure, "created, and the acknowledgement could not be recorded: " + err.Error()}

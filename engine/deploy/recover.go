@@ -31,7 +31,7 @@ func Recover(ctx context.Context, env Env, r RecoverRequest) (Outcome, error) {
 	if hold.Taken != nil {
 		hold.Template = hold.Taken.Template
 	}
-	sh, err := begin(ctx, env, hold)
+	sh, err := begin(ctx, env, hold, r.Parallel)
 	if err != nil {
 		return Outcome{}, release(ctx, env, hold, err)
 	}
@@ -65,7 +65,7 @@ func (c *salvage) run(ctx context.Context) Outcome {
 		began.Items = append(began.Items, event.Item{ID: rec.ID, Gen: rec.Gen, Type: rec.Type, Action: "recover", Physical: rec.Physical})
 	}
 	c.out.emit(began)
-	schedule.Run(ctx, nodes, cmp.Or(c.req.Parallel, plan.DefaultParallel), func(ctx context.Context, name string) {
+	schedule.Run(ctx, nodes, c.inFlight(), func(ctx context.Context, name string) {
 		res := c.resolve(ctx, byName[name])
 		c.mu.Lock()
 		c.items = append(c.items, res)

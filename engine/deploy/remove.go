@@ -128,7 +128,7 @@ func visibleAgain(rec *record.Record, s *resource.Schema) time.Time {
 func (t *task) confirmGone(ctx context.Context, rec *record.Record, visible time.Time) ending {
 	deadline := later(visible, t.env.Clock.Now()).Add(crash.Scale(t.provider.Schema().Deadlines.Delete))
 	for n := 0; ; n++ {
-		l := plan.At(ctx, t.env.Cloud, t.provider, t.stack.Scope, rec.Key)
+		l := t.read(ctx, rec.Key)
 		now := t.env.Clock.Now()
 		switch {
 		case l.Err != nil && !now.Before(deadline):

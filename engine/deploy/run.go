@@ -28,7 +28,7 @@ func Run(ctx context.Context, env Env, r Request) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	sh, err := begin(ctx, env, hold)
+	sh, err := begin(ctx, env, hold, r.Parallel)
 	if err != nil {
 		return Outcome{}, release(ctx, env, hold, err)
 	}
@@ -37,6 +37,23 @@ func Run(ctx context.Context, env Env, r Request) (Outcome, error) {
 		d.approvals[a.ID] = append(d.approvals[a.ID], a)
 	}
 	return d.run(ctx), nil
+}
+
+// inFlight is how many resources may be under way. Only calls take a place: one that waits for the store, for a window or for
+// the service to settle leaves its place to another, and commits that are waited for together are made together. One place
+// means one resource after another.
+func (s *shared) inFlight() int {
+	if n := cap(s.places); n > 1 {
+		return 4 * n
+	}
+	return 1
+}
+
+// call takes a place for the time of f.
+func (s *shared) call(f func()) {
+	s.places <- struct{}{}
+	defer func() { <-s.places }()
+	f()
 }
 
 // NewExecution makes the ID of an execution.
@@ -69,7 +86,7 @@ func checkRequest(env Env, r Request) error {
 }
 
 // begin reads state under the hold.
-func begin(ctx context.Context, env Env, hold record.Hold) (*shared, error) {
+func begin(ctx context.Context, env Env, hold record.Hold, parallel int) (*shared, error) {
 	state, err := plan.ReadState(ctx, env.Store, hold.Stack)
 	if err != nil {
 		return nil, err
@@ -82,7 +99,7 @@ func begin(ctx context.Context, env Env, hold record.Hold) (*shared, error) {
 	j := newJournal(env.Store, env.Clock, h)
 	j.fence = record.Fence{Stack: hold.Stack, Execution: hold.Execution, Epoch: hold.Epoch}
 	j.load(state.Records, state.Tombs)
-	return &shared{env: env, stack: hold.Stack, stores: state.Stores, hold: hold, journal: j, out: out, halt: h, known: plan.NewKnown()}, nil
+	return &shared{env: env, stack: hold.Stack, stores: state.Stores, hold: hold, journal: j, out: out, halt: h, known: plan.NewKnown(), places: make(chan struct{}, cmp.Or(parallel, plan.DefaultParallel))}, nil
 }
 
 // release ends a hold under which nothing was begun, and returns why.
@@ -113,7 +130,7 @@ func (d *deployment) run(ctx context.Context) Outcome {
 		order = append(order, n.Node)
 		work[n.Name] = n.work
 	}
-	schedule.Run(ctx, order, cmp.Or(d.req.Parallel, plan.DefaultParallel), func(ctx context.Context, name string) { work[name](ctx) })
+	schedule.Run(ctx, order, d.inFlight(), func(ctx context.Context, name string) { work[name](ctx) })
 	return d.finish(ctx, d.items, d.outputs())
 }
 

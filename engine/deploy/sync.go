@@ -88,15 +88,16 @@ func (t *task) runCalls(ctx context.Context, rec *record.Record, calls []resourc
 
 func (t *task) runCall(ctx context.Context, rec *record.Record, c resource.Call) ending {
 	for try := 1; ; try++ {
-		if end := t.announce(ctx, rec, c.Name); end.ended() {
+		var end ending
+		var err error
+		t.call(func() {
+			if end = t.announce(ctx, rec, c.Name); !end.ended() {
+				err = t.sendCall(ctx, rec, c)
+			}
+		})
+		if end.ended() {
 			return end
 		}
-		t.phase("sync", c.Name+" "+c.Detail, time.Time{})
-		began := t.env.Clock.Now()
-		callCtx, cancel := context.WithTimeout(ctx, rec.InFlight.Deadline)
-		err := c.Run(callCtx)
-		cancel()
-		t.called(c.Name, c.Detail, began, err)
 		if err == nil {
 			rec.InFlight = nil
 			return again
@@ -113,6 +114,17 @@ func (t *task) runCall(ctx context.Context, rec *record.Record, c resource.Call)
 			return failed("%v", err)
 		}
 	}
+}
+
+// sendCall makes one journaled call within its deadline.
+func (t *task) sendCall(ctx context.Context, rec *record.Record, c resource.Call) error {
+	t.phase("sync", c.Name+" "+c.Detail, time.Time{})
+	began := t.env.Clock.Now()
+	callCtx, cancel := context.WithTimeout(ctx, rec.InFlight.Deadline)
+	defer cancel()
+	err := c.Run(callCtx)
+	t.called(c.Name, c.Detail, began, err)
+	return err
 }
 
 // announce commits that a changing call is about to be sent. The fence is checked in the same transaction (S33).
@@ -140,7 +152,7 @@ func (t *task) settle(ctx context.Context, s *plan.Subject, changed bool) (value
 	}
 	deadline := t.env.Clock.Now().Add(crash.Scale(schema.Deadlines.Settle))
 	for n := 1; ; n++ {
-		l := plan.At(ctx, t.env.Cloud, t.provider, t.stack.Scope, rec.Key)
+		l := t.read(ctx, rec.Key)
 		if l.Err == nil && l.Obs != nil && l.Obs.Ready {
 			return schema.Conceal(l.Obs.Output, s.Desired, rec.Params), again
 		}
@@ -155,6 +167,12 @@ func (t *task) settle(ctx context.Context, s *plan.Subject, changed bool) (value
 			return nil, ending{event.Skipped, "stopped while waiting until it is ready"}
 		}
 	}
+}
+
+// read looks at a key of the task's type.
+func (t *task) read(ctx context.Context, key resource.Key) (l plan.Look) {
+	t.call(func() { l = plan.At(ctx, t.env.Cloud, t.provider, t.stack.Scope, key) })
+	return l
 }
 
 func notReady(l plan.Look) string {

@@ -28,6 +28,7 @@ type shared struct {
 	out     *emitter
 	halt    *halt
 	known   *plan.Known
+	places  chan struct{} // for calls under way; its capacity is --parallel
 }
 
 // source says what a task's resource should be.
@@ -207,7 +208,9 @@ func (t *task) observe(ctx context.Context) (plan.Subject, error) {
 		s.DependsOn, s.Policies, s.Refs = t.wanted.dependsOn, t.wanted.policies, t.refs(t.wanted.dependsOn)
 	}
 	t.phase("look", "", time.Time{})
-	return s, plan.Observe(ctx, t.lookEnv(), &s)
+	var err error
+	t.call(func() { err = plan.Observe(ctx, t.lookEnv(), &s) })
+	return s, err
 }
 
 func (t *shared) lookEnv() plan.Env {

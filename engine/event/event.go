@@ -8,6 +8,7 @@ package event
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"reclaim/engine/record"
@@ -57,7 +58,7 @@ type Item struct {
 type Phase struct {
 	ID     string    `json:"id"`
 	Gen    int       `json:"gen"`
-	Phase  string    `json:"phase"` // look, intent, create, acknowledge, sync, settle, delete, confirm, wait, judge
+	Phase  string    `json:"phase"` // look, create, sync, settle, delete, confirm, wait, judge
 	Detail string    `json:"detail,omitempty"`
 	Until  time.Time `json:"until,omitzero"` // for wait
 }
@@ -152,7 +153,10 @@ type wire struct {
 }
 
 // MarshalJSON writes one NDJSON line's value: n, at, execution, kind, data.
-func (e Envelope) MarshalJSON() ([]byte, error) {
+func (e Envelope) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
+
+// AppendJSON appends what MarshalJSON writes. Encoders that call it themselves save encoding/json's second look at it.
+func (e Envelope) AppendJSON(b []byte) ([]byte, error) {
 	if e.Event == nil {
 		return nil, fmt.Errorf("write event %d: there is none in it", e.N)
 	}
@@ -160,7 +164,15 @@ func (e Envelope) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(wire{e.N, e.At, e.Execution, e.Event.event(), data})
+	execution, err := json.Marshal(e.Execution)
+	if err != nil {
+		return nil, err
+	}
+	b = strconv.AppendUint(append(b, `{"n":`...), e.N, 10)
+	b = e.At.AppendFormat(append(b, `,"at":"`...), time.RFC3339Nano)
+	b = append(append(b, `","execution":`...), execution...)
+	b = append(append(b, `,"kind":"`...), e.Event.event()...)
+	return append(append(append(b, `","data":`...), data...), '}'), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. An unknown kind is an error that names it.

@@ -61,6 +61,10 @@ func (s *session) plan(ctx context.Context, o *planOptions, args []string) error
 		return err
 	}
 	defer w.close()
+	hold, err := heldBy(ctx, w.store, w.stack)
+	if err != nil {
+		return err
+	}
 	p, err := s.makePlan(ctx, w, adopt, o.parallel)
 	if err != nil {
 		return err
@@ -72,10 +76,6 @@ func (s *session) plan(ctx context.Context, o *planOptions, args []string) error
 		s.note("wrote the plan to %s", o.out)
 	}
 	next := s.afterPlan(p, file, w.word, o.out)
-	hold, err := heldBy(ctx, w.store, w.stack)
-	if err != nil {
-		return err
-	}
 	if hold != nil { // a deploy would be refused
 		next = s.afterHeld(w.word, s.holdOf(*hold))
 	}

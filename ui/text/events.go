@@ -2,7 +2,6 @@ package text
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"sync"
@@ -16,7 +15,8 @@ import (
 type Events struct {
 	mu      sync.Mutex
 	w       *bufio.Writer
-	waiting bool // a flush is due
+	line    []byte // used again for each
+	waiting bool   // a flush is due
 	err     error
 }
 
@@ -32,9 +32,10 @@ func (s *Events) Emit(e event.Envelope) {
 	if s.err != nil {
 		return
 	}
-	b, err := json.Marshal(e)
+	b, err := e.AppendJSON(s.line[:0])
 	if err == nil {
-		_, err = s.w.Write(append(b, '\n'))
+		s.line = append(b, '\n')
+		_, err = s.w.Write(s.line)
 	}
 	if err != nil {
 		s.err = fmt.Errorf("write events: %w", err)
