@@ -8,7 +8,6 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"os/signal"
 	"runtime"
@@ -31,9 +30,9 @@ var version, commit, date string
 // its processor's slot until the runtime takes it away: with a slot per CPU only, the CPUs wait (docs/performance.md).
 const threads = 16
 
-// freeHeap is how much memory is used before anything is collected: most commands end before that. From then on
-// memory is worth more than time (docs/performance.md).
-const freeHeap = 96 << 20
+// collectAt is how much the heap may grow, in percent, before it is collected: with 10,000 resources memory is worth more
+// than the tenth of the time that it costs (docs/performance.md).
+const collectAt = 50
 
 func main() {
 	tune()
@@ -45,16 +44,9 @@ func tune() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(max(runtime.NumCPU(), threads))
 	}
-	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
-		return
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(collectAt)
 	}
-	debug.SetGCPercent(-1)
-	debug.SetMemoryLimit(freeHeap)
-	first := new(struct{ _ [16]byte })
-	runtime.SetFinalizer(first, func(*struct{ _ [16]byte }) { // the first collection
-		debug.SetGCPercent(50)
-		debug.SetMemoryLimit(math.MaxInt64)
-	})
 }
 
 // app wires the commands to this process, the store and the providers.

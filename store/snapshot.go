@@ -141,13 +141,17 @@ func tryCopy(path string, cached *snapshot) (*snapshot, error) {
 	if err != nil {
 		return nil, damaged(path, err)
 	}
-	defer unix.Munmap(data)
-	if after, err := settledMeta(f); err != nil || after.txid != before.txid {
-		copied.Close()
-		return nil, errMoved
+	after, err := settledMeta(f)
+	moved := err != nil || after.txid != before.txid
+	if !moved {
+		err = checkPages(data, before)
 	}
-	if err := checkPages(data, before); err != nil {
+	unix.Munmap(data) // before bbolt maps it again: it would count twice
+	if moved || err != nil {
 		copied.Close()
+		if moved {
+			return nil, errMoved
+		}
 		return nil, damaged(path, err)
 	}
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, PageSize: pageSize, NoStatistics: true, MmapFlags: populate,

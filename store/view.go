@@ -205,6 +205,9 @@ func (v *view) Records(s record.StackID) (list []record.Record, bad []record.Bad
 		return nil, nil, err
 	}
 	decodeAll(found)
+	if len(found) > 0 {
+		list = make([]record.Record, 0, len(found))
+	}
 	for i := range found {
 		if f := &found[i]; f.err != nil {
 			bad = append(bad, record.BadRecord{Key: f.key, Reason: f.err.Error()})

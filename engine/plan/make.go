@@ -136,7 +136,7 @@ func Make(ctx context.Context, env Env, g *template.Graph, stack record.StackID,
 	schedule.Run(ctx, nodes, m.parallel(), func(ctx context.Context, id string) {
 		m.keep(m.wanted(ctx, g.Resource(id)))
 	})
-	var items []Item
+	items := make([]Item, 0, len(g.Resources))
 	for _, r := range g.Resources {
 		if it := m.items[r.ID]; it != nil {
 			items = append(items, *it)
