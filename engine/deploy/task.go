@@ -311,6 +311,9 @@ func (t *task) permit(it *plan.Item) ending {
 	if t.follows != nil {
 		return t.permitFollowing(it)
 	}
+	if t.planned.Action == plan.Wait && !t.sameOrLess(it) {
+		return ending{event.Stale, fmt.Sprintf("the wait is over, and what is to be done now was no part of the plan: %s (%s); run it again", it.Action, it.Detail)}
+	}
 	var missing []string
 	for _, g := range it.Needs {
 		if g == plan.GrantChange && t.acted {
