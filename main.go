@@ -8,6 +8,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/signal"
 	"runtime"
@@ -30,9 +31,12 @@ var version, commit, date string
 // its processor's slot until the runtime takes it away: with a slot per CPU only, the CPUs wait (docs/performance.md).
 const threads = 16
 
-// collectAt is how much the heap may grow, in percent, before it is collected: with 10,000 resources memory is worth more
-// than the tenth of the time that it costs (docs/performance.md).
-const collectAt = 50
+// Below freeHeap nothing is collected: most commands end before that. From then on the heap may grow by collectAt percent
+// before it is collected again: with 10,000 resources memory is worth more than the time (docs/performance.md).
+const (
+	freeHeap  = 56 << 20
+	collectAt = 40
+)
 
 func main() {
 	tune()
@@ -44,9 +48,16 @@ func tune() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(max(runtime.NumCPU(), threads))
 	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectAt)
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return
 	}
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(freeHeap)
+	type sentinel struct{ _ [16]byte }
+	runtime.SetFinalizer(new(sentinel), func(*sentinel) { // after the first collection
+		debug.SetGCPercent(collectAt)
+		debug.SetMemoryLimit(math.MaxInt64)
+	})
 }
 
 // app wires the commands to this process, the store and the providers.
