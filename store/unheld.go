@@ -11,7 +11,7 @@ import (
 // What a stack keeps of its plans: the last ones, and not more bytes than this unless the last alone has more.
 const (
 	maxPlans     = 20
-	maxPlanBytes = 32 << 20
+	maxPlanBytes = 8 << 20
 )
 
 // unheld commits what needs no hold. A copy that was read before is out of date afterwards: it is let go now, so that two
