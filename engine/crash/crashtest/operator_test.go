@@ -166,9 +166,13 @@ func (w *world) consent() []string {
 func (w *world) verb(name string) []string {
 	w.t.Helper()
 	args := append(w.consent(), "--allow-delete", "*")
-	if slices.ContainsFunc(w.records(), func(r record.Record) bool { return r.ID == "OrdersLogs" }) {
-		// Consent for the group's events only where there is a group: an approval of what a plan does not have is an error.
-		args = append(args, "--allow-data-loss", "OrdersLogs")
+	for _, r := range w.records() { // an approval of what a plan does not have is an error
+		if r.ID == "OrdersLogs" {
+			args = append(args, "--allow-data-loss", r.ID)
+		}
+		if r.Origin == record.Presumed { // a file that was killed between its link and its acknowledgement
+			args = append(args, "--allow-presumed", r.ID)
+		}
 	}
 	if name == "destroy" {
 		return append([]string{"destroy", stack}, args...)
