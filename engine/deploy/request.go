@@ -50,7 +50,7 @@ type Request struct {
 	Graph     *template.Graph   // nil for destroy
 	Approvals []Approval        // items without all the grants they need are not run
 	Only      []string          // limits the run to these IDs and what they need; empty: all
-	Parallel  int               // resources at once; 0: 16
+	Parallel  int               // calls at once, looks included; 0: 16
 	Strict    bool              // S19's set is not carried out by itself
 	Adopt     map[string]string // ID → physical ID or "", as the plan was made with
 }

@@ -55,7 +55,7 @@ func (w *workers) Set(s string) error {
 
 func parallelFlag(f *pflag.FlagSet, n *int) {
 	*n = plan.DefaultParallel
-	f.Var((*workers)(n), "parallel", "resources at once")
+	f.Var((*workers)(n), "parallel", "calls at once; what waits takes no place")
 }
 
 // oneFile takes the template's path from the arguments, and the parameters that follow --parameters.
