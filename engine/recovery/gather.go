@@ -352,7 +352,7 @@ func (l *looker) add(c resource.Candidate) {
 		have := &l.e.Candidates[i]
 		if have.Key.Equal(c.Key) {
 			have.ByNonce, have.ByTags = have.ByNonce || c.ByNonce, have.ByTags || c.ByTags
-			have.ByEqual, have.ByName = have.ByEqual || c.ByEqual, have.ByName || c.ByName
+			have.ByKey, have.ByName = have.ByKey || c.ByKey, have.ByName || c.ByName
 			return
 		}
 	}

@@ -19,7 +19,7 @@ func views(objects []*object) []Candidate {
 		for _, h := range []struct {
 			word string
 			ok   bool
-		}{{"nonce", o.nonce || o.ByNonce}, {"tags", o.tagged || o.ByTags}, {"equal", o.ByEqual}, {"name", o.ByName}} {
+		}{{"nonce", o.nonce || o.ByNonce}, {"tags", o.tagged || o.ByTags}, {"natural key", o.ByKey}, {"name", o.ByName}} {
 			if h.ok {
 				how = append(how, h.word)
 			}

@@ -199,19 +199,23 @@ type Delete struct {
 	Consent  bool      // data may be destroyed (SAFETY S25)
 }
 
-// Query asks a Finder for candidates. Any set field widens the search; a candidate matches one of them.
+// Query asks a Finder for candidates. Nonce, tags and name each widen the search; Key narrows it to a parent.
 type Query struct {
 	Nonce    string
 	Stack    string // with Resource: our stack and resource tags
 	Resource string
-	Key      Key       // parent or natural key parts known in advance
-	Like     value.Map // untaggable types: params an equal sibling would have; taggable: its name is used for the list of namesakes
+	// Key is Schema.Place of the params: the parent's key and the natural key, as far as they are known. A type with a
+	// Natural key answers the object that has it. An untaggable Assigned type answers every child of the parent: which
+	// of them is equal to what was sent is for the engine to say. Without the parent there is nothing to find.
+	Key  Key
+	Like value.Map // the params that were, or will be, sent; of a taggable type its name is used for the list of namesakes
 }
 
 // Candidate is an object that may be the one.
 type Candidate struct {
 	Observation
-	ByNonce, ByTags, ByEqual, ByName bool // how it was found
+	ByNonce, ByTags, ByName bool // how it was found
+	ByKey                   bool // has the natural key
 }
 
 // Provider manages one type. Errors are *Error.

@@ -36,6 +36,9 @@ const (
 	NoTags  TagStyle = ""
 	TagList TagStyle = "list" // [{Key, Value}]
 	TagMap  TagStyle = "map"  // {name: value}
+	// NonceOnly: the type has no tags, but its ID has room for the nonce. A read gives that in Observation.Owner, and
+	// nothing else: stack and resource cannot be told from it, and an adoption leaves no mark.
+	NonceOnly TagStyle = "nonce"
 )
 
 // Mode says what may be done with a param after creation.
@@ -132,6 +135,9 @@ type Schema struct {
 	// Key lists the address: names of params (Named, Upsert), or of outputs (Assigned), in display order. "Machine"
 	// is filled in with the ID of the machine for local types.
 	Key []string
+	// Natural names params that the service keeps unique although it assigns the ID (a route's API and route key). The
+	// type is Named and Key holds the assigned ID: until that is known, a Finder looks the object up by these params.
+	Natural []string
 	// FoldKey: the service compares keys without case.
 	FoldKey bool
 	// Ref names the param or output that Ref gives.
@@ -228,6 +234,18 @@ func (s *Schema) KeyOf(params value.Map, machine string) (key Key, ok bool) {
 		key[k] = text
 	}
 	return key, true
+}
+
+// Place returns what params say of where an object is or will be: those of Key, Natural and Parent that are set. It is
+// what a Finder is told in Query.Key.
+func (s *Schema) Place(params value.Map) Key {
+	place := Key{}
+	for _, name := range slices.Concat(s.Key, s.Natural, s.Parent) {
+		if text := params.Text(name); s.Param(name) != nil && text != "" {
+			place[name] = text
+		}
+	}
+	return place
 }
 
 // Physical returns the display form of a key: its parts joined by "|", without the machine.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"reclaim/engine/resource"
 	"reclaim/engine/value"
@@ -111,7 +112,25 @@ func (c *Case) createTagged(t *testing.T, differ resource.Tags) object {
 		t.Fatalf("create: %v", err)
 	}
 	t.Cleanup(func() { c.remove(made.Key) })
+	c.settle(t, made.Key)
 	return object{n: n, key: made.Key, params: params, made: made}
+}
+
+// settle reads until the object is ready, as the engine does after its changing calls, where the service goes on working.
+func (c *Case) settle(t *testing.T, key resource.Key) {
+	t.Helper()
+	if !c.Provider.Schema().Settles {
+		return
+	}
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		o := c.read(t, key)
+		if o.Ready {
+			return
+		}
+		if time.Since(began) > time.Minute {
+			t.Fatalf("%v is not ready after a minute: %s", key, o.NotReady)
+		}
+	}
 }
 
 // owned returns the ownership tags of a taggable type.
@@ -169,6 +188,7 @@ func (c *Case) sync(t *testing.T, key resource.Key, desired, recorded value.Map,
 			t.Fatalf("run %s: %v", call.Name, err)
 		}
 		names = append(names, call.Name)
+		c.settle(t, key)
 	}
 	return names
 }
@@ -212,6 +232,17 @@ func (c *Case) remove(key resource.Key) {
 		_ = call.Run(ctx)
 	}
 	_ = c.Provider.Delete(ctx, d)
+}
+
+// gone waits until nothing is at key, as the engine does after a delete, and reports whether that was reached.
+func (c *Case) gone(t *testing.T, key resource.Key) bool {
+	t.Helper()
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		_, err := c.Provider.Read(t.Context(), key)
+		if resource.Is(err, resource.NotFound) || !c.Provider.Schema().Settles || time.Since(began) > time.Minute {
+			return resource.Is(err, resource.NotFound)
+		}
+	}
 }
 
 // same reports whether two params mean the same by their schema, and nothing more lenient than that.

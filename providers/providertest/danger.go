@@ -44,8 +44,8 @@ func deleteTwice(t *testing.T, c *Case) {
 	if err := c.delete(t, o.key, o.params); err != nil {
 		t.Fatalf("delete: %v", err)
 	}
-	if _, err := c.Provider.Read(t.Context(), o.key); !resource.Is(err, resource.NotFound) {
-		t.Errorf("read after delete: %v, want not found", err)
+	if !c.gone(t, o.key) {
+		t.Error("it is still there after its delete")
 	}
 	err := c.Provider.Delete(t.Context(), resource.Delete{Key: o.key, Expect: was.Identity, Nonce: c.owned(o.n)[resource.TagNonce], Recorded: o.params, Consent: true})
 	if !resource.Is(err, resource.NotFound) {
@@ -107,6 +107,10 @@ func findOverPages(t *testing.T, c *Case) {
 		}
 		return
 	}
+	if !c.Provider.Schema().Taggable() {
+		findChildren(t, c, finder)
+		return
+	}
 	crowd := resource.Tags{resource.TagResource: "Crowd"}
 	var last object
 	for range c.Page + 2 {
@@ -144,6 +148,41 @@ func findOverPages(t *testing.T, c *Case) {
 	c.Break(c.ListOp, Malformed)
 	if got, err := finder.Find(t.Context(), resource.Query{Nonce: nonce(last.n)}); !resource.Is(err, resource.ReadInvalid) {
 		t.Errorf("find, malformed: %d candidates, %v; want read invalid", len(got), err)
+	}
+}
+
+// findChildren: an untaggable type is found under its parent, or by its natural key.
+func findChildren(t *testing.T, c *Case, finder resource.Finder) {
+	schema := c.Provider.Schema()
+	var made []object
+	for range c.Page + 2 {
+		made = append(made, c.create(t))
+	}
+	for _, o := range []object{made[0], made[len(made)-1]} {
+		place := schema.Place(o.params)
+		found, err := finder.Find(t.Context(), resource.Query{Key: place, Like: o.params})
+		if err != nil {
+			t.Fatalf("find under %v: %v", place, err)
+		}
+		i := slices.IndexFunc(found, func(f resource.Candidate) bool { return f.Key.Equal(o.key) })
+		if i < 0 || found[i].ByKey != (len(schema.Natural) > 0) || found[i].ServedAt.IsZero() || found[i].Identity.IsZero() {
+			t.Errorf("%v is not found as a whole among %d under %v", o.key, len(found), place)
+		}
+		if len(schema.Natural) > 0 && len(found) != 1 {
+			t.Errorf("found %d with the natural key %v, want one", len(found), place)
+		}
+		if len(schema.Natural) == 0 && len(found) < c.Page+2 {
+			t.Errorf("found %d under %v, want all %d", len(found), place, c.Page+2)
+		}
+	}
+	if c.Break == nil {
+		return
+	}
+	for kind, want := range map[string]resource.Kind{Denied: resource.AccessDenied, Malformed: resource.ReadInvalid} {
+		c.Break(c.ListOp, kind)
+		if got, err := finder.Find(t.Context(), resource.Query{Key: schema.Place(made[0].params), Like: made[0].params}); !resource.Is(err, want) {
+			t.Errorf("find, %s: %d candidates, %v; want %s", kind, len(got), err, want)
+		}
 	}
 }
 
