@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"reclaim/engine/crash"
+	"reclaim/engine/diff"
 	"reclaim/engine/event"
 	"reclaim/engine/plan"
 	"reclaim/engine/record"
@@ -28,10 +29,17 @@ func (t *task) create(ctx context.Context, s *plan.Subject, it *plan.Item) endin
 		return failed("it still waits for %v", waits)
 	}
 	rec := s.Record
+	first, end := t.siblings.alone(t.provider.Schema(), s.Desired)
+	defer end()
 	if plan.NeedsVerdict(rec, t.provider.Schema()) && s.Finding.Verdict != recovery.VerdictGone {
 		return t.retry(ctx, s)
 	}
 	if rec == nil {
+		if !first { // what a sibling of this run has made was not there at the look
+			if end := t.lookFirst(ctx, s); end.ended() {
+				return end
+			}
+		}
 		return t.send(ctx, s, t.newRecord(s, it.Gen))
 	}
 	if end := t.lookFirst(ctx, s); end.ended() {
@@ -77,6 +85,8 @@ func (t *task) newRecord(s *plan.Subject, gen int) *record.Record {
 	r.Key = r.Intent.Key
 	if len(r.Key) > 0 {
 		r.Physical, r.Claim = schema.Physical(r.Key), schema.Claim(t.stack.Scope, r.Key)
+	} else {
+		r.Claim = schema.ClaimNatural(t.stack.Scope, schema.Place(s.Desired))
 	}
 	return r
 }
@@ -336,11 +346,49 @@ func (t *task) acknowledge(ctx context.Context, s *plan.Subject, rec *record.Rec
 		t.keepEvidence(ctx, rec, err)
 		return ending{event.Unsure, "created, and the acknowledgement could not be recorded: " + err.Error()}
 	}
-	if !whole {
-		return again
+	switch {
+	case whole:
+		t.publish(s.Desired, created.Output)
+		return done("")
+	case schema.Identity == resource.Upsert:
+		return t.prove(ctx, rec)
 	}
-	t.publish(s.Desired, created.Output)
-	return done("")
+	return again
+}
+
+// prove reads what a put that was just answered has written, until its window is over. The record becomes ours once our
+// nonce is seen or, where the type has no tags, the params that were sent (S9). Without that the verdict table speaks.
+func (t *task) prove(ctx context.Context, rec *record.Record) ending {
+	schema := t.provider.Schema()
+	for {
+		l := t.read(ctx, rec.Key)
+		if l.Err != nil {
+			return again
+		}
+		if l.Obs != nil {
+			if !t.shown(schema, rec, l.Obs) {
+				return again
+			}
+			rec.Identity, rec.Status = l.Obs.Identity, record.Updating
+			return t.committed(ctx, rec, "a read shows that it is ours")
+		}
+		until := rec.TouchedAt.Add(crash.Scale(schema.Window))
+		if !t.env.Clock.Now().Before(until) {
+			return again
+		}
+		t.phase("wait", "not visible yet", until)
+		if t.env.Clock.Sleep(ctx, crash.Scale(time.Second)) != nil {
+			return ending{event.Unsure, "stopped before a read showed that it is ours"}
+		}
+	}
+}
+
+func (t *task) shown(schema *resource.Schema, rec *record.Record, obs *resource.Observation) bool {
+	if schema.Taggable() {
+		return obs.Owner[resource.TagNonce] == rec.Intent.Nonce
+	}
+	equal, _ := diff.EqualParams(schema, rec.Intent.Params, obs.Params, obs.Gaps, t.env.Sealer)
+	return equal && rec.Intent.Preflight.Absent
 }
 
 // answers reports whether a create's answer has every output; where it does not, a read follows before dependents go on.

@@ -195,6 +195,8 @@ func (t *task) replace(ctx context.Context, s *plan.Subject, it *plan.Item) endi
 		return failed("it still waits for %v", waits)
 	}
 	old := s.Record
+	_, over := t.siblings.alone(t.provider.Schema(), s.Desired)
+	defer over()
 	next, end := t.nextGeneration(ctx, s, it)
 	if end.ended() {
 		return end

@@ -29,6 +29,8 @@ type shared struct {
 	halt    *halt
 	known   *plan.Known
 	places  chan struct{} // for calls under way; its capacity is --parallel
+
+	siblings siblings
 }
 
 // source says what a task's resource should be.

@@ -16,9 +16,9 @@ import (
 
 // Look is what one look at a resource said. Nothing in it is merged with what config or state say.
 type Look struct {
-	Obs      *resource.Observation // the object at the key; nil: absent, failed, or not made
-	Ours     []resource.Candidate  // Assigned types without a record: what carries our tags
-	Existing []string              // Assigned types: unique IDs of candidates that are there already
+	Obs      *resource.Observation // the object at the key or natural key; nil: absent, failed, or not made
+	Ours     []resource.Candidate  // where the service assigns the ID and nothing is recorded: what carries our tags
+	Existing []string              // where the service assigns the ID: unique IDs of candidates that are there already
 	Err      error                 // a look that gave no answer; never NotFound
 	Unplaced bool                  // nothing was looked at: a record is there and does not say where its object is
 	At       time.Time             // the service's clock
@@ -49,9 +49,9 @@ func At(ctx context.Context, cloud resource.Cloud, p resource.Provider, scope re
 	return l
 }
 
-// ForOurs looks for objects of an Assigned type that carry our tags for a resource without a record, and lists what
-// already exists (S5).
-func ForOurs(ctx context.Context, cloud resource.Cloud, p resource.Provider, scope resource.Scope, q resource.Query) Look {
+// Search looks, where the service assigns the ID, for the object that has our natural key and for what carries our tags,
+// and lists what already exists (S5).
+func Search(ctx context.Context, cloud resource.Cloud, p resource.Provider, scope resource.Scope, q resource.Query) Look {
 	l := Look{Machine: cloud.Machine(), Source: "list of " + p.Schema().Type}
 	f, ok := p.(resource.Finder)
 	if !ok {
@@ -67,8 +67,13 @@ func ForOurs(ctx context.Context, cloud resource.Cloud, p resource.Provider, sco
 	}
 	for _, c := range found {
 		l.At = c.ServedAt
-		l.Existing = append(l.Existing, c.Identity.UniqueID)
-		if c.ByTags {
+		if c.Identity.UniqueID != "" {
+			l.Existing = append(l.Existing, c.Identity.UniqueID)
+		}
+		switch {
+		case c.ByKey:
+			l.Obs = &c.Observation
+		case c.ByTags:
 			l.Ours = append(l.Ours, c)
 		}
 	}

@@ -302,16 +302,33 @@ func Observe(ctx context.Context, env Env, s *Subject) error {
 	case key != nil:
 		s.Look = At(ctx, env.Cloud, p, s.Stack.Scope, key)
 		s.conceal()
-		if next, ok := schema.KeyOf(s.Desired, s.Look.Machine); ok && rec != nil && s.Wanted && !s.Generated && (rec.Type != schema.Type || !next.Equal(key)) {
-			s.Next = At(ctx, env.Cloud, s.Provider, s.Stack.Scope, next)
-		}
-		if s.Look.Obs != nil && rec == nil {
-			return claimant(ctx, env.Store, s, schema.Claim(s.Stack.Scope, key))
-		}
-	case schema.Identity == resource.Assigned:
-		s.Look = ForOurs(ctx, env.Cloud, p, s.Stack.Scope, resource.Query{Stack: s.Stack.String(), Resource: s.ID, Like: s.Desired})
+		s.lookNext(ctx, env, key)
+	case !schema.KeyByParams():
+		s.Look = s.search(ctx, env)
+	}
+	if s.Look.Obs != nil && rec == nil {
+		return claimant(ctx, env.Store, s, schema.Claim(s.Stack.Scope, s.Look.Obs.Key))
 	}
 	return nil
+}
+
+// lookNext looks at where a next generation would be, when that is not where the record's object is.
+func (s *Subject) lookNext(ctx context.Context, env Env, key resource.Key) {
+	schema, rec := s.Provider.Schema(), s.Record
+	if rec == nil || !s.Wanted || s.Generated {
+		return
+	}
+	if next, ok := schema.KeyOf(s.Desired, s.Look.Machine); ok && (rec.Type != schema.Type || !next.Equal(key)) {
+		s.Next = At(ctx, env.Cloud, s.Provider, s.Stack.Scope, next)
+	}
+	if len(schema.Natural) > 0 && s.Look.Err == nil && (s.Look.Obs == nil || rec.Type != schema.Type || !schema.Place(s.Desired).Equal(schema.Place(rec.Params))) {
+		s.Next = s.search(ctx, env)
+	}
+}
+
+func (s *Subject) search(ctx context.Context, env Env) Look {
+	return Search(ctx, env.Cloud, s.Provider, s.Stack.Scope, resource.Query{Stack: s.Stack.String(), Resource: s.ID,
+		Key: s.Provider.Schema().Place(s.Desired), Like: s.Desired})
 }
 
 // conceal marks output as sensitive that was computed from sensitive params: a read alone cannot know (S32).

@@ -234,7 +234,7 @@ func TestAssignedTypesAreLookedForByTheirTags(t *testing.T) {
 	w := &world{t: t, found: []resource.Candidate{candidate("U1", false), candidate("U2", true)}}
 	env := w.env()
 	p, _ := env.Cloud.Provider("Test::Assigned")
-	l := ForOurs(t.Context(), env.Cloud, p, stack.Scope, resource.Query{})
+	l := Search(t.Context(), env.Cloud, p, stack.Scope, resource.Query{})
 	if len(l.Ours) != 1 || l.Ours[0].Identity.UniqueID != "U2" || !slices.Equal(l.Existing, []string{"U1", "U2"}) || l.Obs != nil || !l.At.Equal(now) {
 		t.Errorf("%+v", l)
 	}
@@ -242,7 +242,7 @@ func TestAssignedTypesAreLookedForByTheirTags(t *testing.T) {
 		t.Errorf("%+v", it)
 	}
 	cannot := ProviderFns{schema: named}
-	if l := ForOurs(t.Context(), env.Cloud, cannot, stack.Scope, resource.Query{}); l.Err != nil || len(l.Existing) > 0 {
+	if l := Search(t.Context(), env.Cloud, cannot, stack.Scope, resource.Query{}); l.Err != nil || len(l.Existing) > 0 {
 		t.Errorf("a type that cannot be searched: %+v", l)
 	}
 }

@@ -249,15 +249,16 @@ func (l *looker) byKey(ctx context.Context) error {
 	return nil
 }
 
-// complete reports whether key addresses one object: a pinned natural key does not.
+// complete reports whether key addresses one object.
 func (l *looker) complete(key resource.Key) bool {
 	return len(key) > 0 && !slices.ContainsFunc(l.e.Schema.Key, func(part string) bool { return key[part] == "" })
 }
 
-// bySearch finds by nonce, tags and params: always where the service assigns the ID.
+// bySearch finds by nonce, tags and place: always where the service assigns the ID, and where the service said that
+// something exists and nothing is at our spelling of the key.
 func (l *looker) bySearch(ctx context.Context) error {
 	f, ok := l.provider.(resource.Finder)
-	if !ok || l.e.Schema.KeyByParams() {
+	if !ok || l.e.Schema.KeyByParams() && !(len(l.e.Candidates) == 0 && answeredExists(l.e.Record.Intent)) {
 		return nil
 	}
 	for _, q := range l.queries() {
@@ -278,10 +279,30 @@ func (l *looker) bySearch(ctx context.Context) error {
 	return nil
 }
 
+func answeredExists(i *record.Intent) bool {
+	return i != nil && slices.ContainsFunc(i.Attempts, func(a record.Attempt) bool { return a.Outcome == record.Exists })
+}
+
+// place is what is known of where the object is: from what was sent, or from the part of the key that config gave.
+func (l *looker) place() resource.Key {
+	r := &l.e.Record
+	params := r.Params
+	if r.Intent != nil && r.Intent.Params != nil {
+		params = r.Intent.Params
+	}
+	place := l.e.Schema.Place(params)
+	for name, text := range l.key() {
+		if l.e.Schema.Param(name) != nil {
+			place[name] = text
+		}
+	}
+	return place
+}
+
 // queries: one for each nonce that this resource ever sent. The first asks for tags and params as well.
 func (l *looker) queries() []resource.Query {
 	r := &l.e.Record
-	first := resource.Query{Stack: r.Stack.String(), Resource: r.ID, Key: l.key()}
+	first := resource.Query{Stack: r.Stack.String(), Resource: r.ID, Key: l.place()}
 	var nonces []string
 	if r.Intent != nil {
 		first.Nonce, first.Like = r.Intent.Nonce, r.Intent.Params
@@ -295,7 +316,7 @@ func (l *looker) queries() []resource.Query {
 	out := []resource.Query{first}
 	for _, n := range nonces {
 		if n != "" && l.e.Schema.Taggable() {
-			out = append(out, resource.Query{Nonce: n})
+			out = append(out, resource.Query{Nonce: n, Key: first.Key})
 		}
 	}
 	return out

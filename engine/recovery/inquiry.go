@@ -66,7 +66,7 @@ func inquire(e Evidence) *inquiry {
 		o := q.examine(c)
 		if q.isCandidate(o) {
 			q.objects = append(q.objects, o)
-		} else {
+		} else if o.ByName || !q.atPreflight(o) { // a parent's other children are no news
 			q.namesakes = append(q.namesakes, o)
 		}
 	}

@@ -288,7 +288,17 @@ func (s *Schema) ParsePhysical(text, machine string) (Key, error) {
 }
 
 // Claim returns the one text under which a physical key is unique in a store (SAFETY S3).
-func (s *Schema) Claim(sc Scope, k Key) string {
+func (s *Schema) Claim(sc Scope, k Key) string { return s.claim(s.Type, sc, s.Key, k) }
+
+// ClaimNatural is Claim of a natural key, for an object whose ID is not known yet; "" while a part of it is not known.
+func (s *Schema) ClaimNatural(sc Scope, place Key) string {
+	if len(s.Natural) == 0 || slices.ContainsFunc(s.Natural, func(name string) bool { return place[name] == "" }) {
+		return ""
+	}
+	return s.claim(s.Type+" natural key", sc, s.Natural, place)
+}
+
+func (s *Schema) claim(kind string, sc Scope, names []string, k Key) string {
 	var space string
 	switch s.Space {
 	case PerMachine:
@@ -300,8 +310,8 @@ func (s *Schema) Claim(sc Scope, k Key) string {
 	default:
 		space = strings.Join([]string{sc.Partition, sc.Account, sc.Region, sc.Endpoint}, "/")
 	}
-	parts := []string{s.Type, space}
-	for _, name := range s.Key {
+	parts := []string{kind, space}
+	for _, name := range names {
 		part := k[name]
 		if s.FoldKey {
 			part = strings.ToLower(part)
