@@ -134,7 +134,12 @@ func (t *task) retry(ctx context.Context, s *plan.Subject) ending {
 	}
 	same := value.DigestMap(rec.Intent.Params) == value.DigestMap(t.env.Sealer.SealMap(s.Desired))
 	switch s.Finding.Verdict {
-	case recovery.VerdictNotCreated, recovery.VerdictReplayable:
+	case recovery.VerdictReplayable:
+		if !same {
+			return t.replay(ctx, s)
+		}
+	case recovery.VerdictNotCreated:
+		same = same && t.provider.Schema().Identity != resource.Token // a definite failure ends the token (S11)
 	default:
 		same = false
 	}
@@ -153,6 +158,21 @@ func (t *task) retry(ctx context.Context, s *plan.Subject) ending {
 		}
 	}
 	return t.send(ctx, s, rec)
+}
+
+// replay sends what was sent before once more under its token, though config says something else by now: if the first
+// request was carried out, new params under a new token would make a second object (S11). The ordinary diff comes after.
+func (t *task) replay(ctx context.Context, s *plan.Subject) ending {
+	rec := s.Record
+	if value.OfMap(rec.Intent.Params).HasHash() {
+		return ending{event.Blocked, "only the identical request can be sent again under its token, and state does not hold the sensitive values that were in it; decide it: reclaim recover " + t.stack.String()}
+	}
+	first := *s
+	first.Desired = rec.Intent.Params
+	if end := t.send(ctx, &first, rec); end.result != event.Done {
+		return end
+	}
+	return again
 }
 
 // appeared names an object with our tags that the verdict did not know: it may be what was sent.
