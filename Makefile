@@ -27,6 +27,7 @@ lint:
 # The one writer of golden files.
 golden:
 	RECLAIM_GOLDEN=1 $(GO) test -count=1 ./ui/...
+	RECLAIM_GOLDEN=1 $(GO) test -count=1 -run TableOfCalls ./engine/deploy
 
 # Kills a deploy, update, replace, recover and destroy at every recorded point, the steps of a local write by themselves, and,
 # where moto is installed, a deploy against it at 20 moments.
