@@ -23,7 +23,7 @@ func Compare(in Input) Result {
 		obs = &resource.Observation{}
 	}
 	read := in.Schema.Conceal(obs.Params, in.Desired, in.Recorded, in.Sending)
-	w := &walker{compare: comparer{sealer: in.Sealer, sub: true}, gaps: obs.Gaps}
+	w := &walker{compare: comparer{sealer: in.Sealer, sub: true, principals: obs.Principals}, gaps: obs.Gaps}
 	for i := range in.Schema.Params {
 		f := param(in.Schema, i)
 		w.visit(place{path: value.Path("").Child(f.Name), f: f, immutable: f.Mode == resource.Immutable || f.Mode == resource.KeyParam,
@@ -221,7 +221,7 @@ func (w *walker) leaf(p place) {
 	case unset(p.o):
 		w.emit(p, Differs, "not there")
 	default:
-		w.emit(p, Differs, "")
+		w.emit(p, Differs, w.compare.unresolved(p.f, p.o))
 	}
 }
 

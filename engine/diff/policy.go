@@ -2,6 +2,7 @@ package diff
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"reclaim/engine/resource"
@@ -19,7 +20,10 @@ var (
 	numeric = regexp.MustCompile(`^\d+$`)
 )
 
-const whyPrincipalID = "a principal is shown as an ID; whether it is the one named was not looked up"
+const (
+	whyPrincipalID   = "a principal is shown as an ID; whether it is the one named was not looked up"
+	whyPrincipalGone = "a principal no longer resolves: the service shows the ID of a role that is gone"
+)
 
 type itemsEqual func(x, y value.Value) (answer, string)
 
@@ -128,7 +132,7 @@ func (c comparer) sameQuoted(a, b value.Value) (answer, string) {
 }
 
 // samePrincipal compares AWS principals. An AROA… or AIDA… ID is how the service shows a role or user that was
-// deleted, perhaps re-created since: never equal to an ARN by its looks.
+// deleted, perhaps re-created since: never equal to an ARN by its looks, only by the live ID of what the ARN names.
 func (c comparer) samePrincipal(a, b value.Value) (answer, string) {
 	if !isScalar(a) || !isScalar(b) {
 		return c.sameJSON(a, b)
@@ -137,10 +141,40 @@ func (c comparer) samePrincipal(a, b value.Value) (answer, string) {
 	switch {
 	case x == y:
 		return yes, ""
-	case shownAsID(x, y) || shownAsID(y, x):
-		return unsure, whyPrincipalID
+	case shownAsID(x, y):
+		return c.sameLive(x, y)
+	case shownAsID(y, x):
+		return c.sameLive(y, x)
 	}
 	return no, ""
+}
+
+// sameLive compares an ARN with a unique ID by what the read found under that. Roles of other accounts cannot be looked up.
+func (c comparer) sameLive(arn, id string) (answer, string) {
+	p := c.principals
+	if p == nil || !strings.Contains(arn, ":iam::"+p.Account+":role/") {
+		return unsure, whyPrincipalID
+	}
+	switch live, ok := p.Live[id]; {
+	case !ok:
+		return unsure, whyPrincipalID
+	case live == arn:
+		return yes, ""
+	}
+	return no, ""
+}
+
+// unresolved says of a policy that differs that it shows the ID of a role which lives no more.
+func (c comparer) unresolved(f *resource.Field, observed value.Value) string {
+	if f.Equal != resource.IAMPolicy || c.principals == nil {
+		return ""
+	}
+	for id, arn := range c.principals.Live {
+		if arn == "" && strings.Contains(observed.String(), strconv.Quote(id)) {
+			return whyPrincipalGone
+		}
+	}
+	return ""
 }
 
 func shownAsID(arn, id string) bool {

@@ -62,13 +62,31 @@ func TestPolicyEquivalence(t *testing.T) {
 	}
 }
 
-func TestPrincipalShownAsAnIDIsUnverified(t *testing.T) {
-	desired := obj(t, `{"AssumeRolePolicyDocument":{"Statement":{"Principal":{"AWS":"arn:aws:iam::111122223333:role/b"}}}}`)
-	in := Input{Schema: role, Desired: desired, Recorded: desired, Sealer: sealer(t), Observed: &resource.Observation{
-		Params: obj(t, `{"AssumeRolePolicyDocument":{"Statement":[{"Principal":{"AWS":"AROADBQP57FF2AEXAMPLE"}}]}}`)}}
-	f := Compare(in).Fields[0]
-	if f.Verdict != Unverified || f.Reason != whyPrincipalID {
-		t.Errorf("got %s (%s)", f.Verdict, f.Reason)
+func TestPrincipalShownAsAnIDIsToldByWhatLives(t *testing.T) {
+	const id, arn = "AROADBQP57FF2AEXAMPLE", "arn:aws:iam::111122223333:role/b"
+	desired := obj(t, `{"AssumeRolePolicyDocument":{"Statement":{"Principal":{"AWS":"`+arn+`"}}}}`)
+	live := func(account, id, arn string) *resource.Principals {
+		return &resource.Principals{Account: account, Live: map[string]string{id: arn}}
+	}
+	for why, c := range map[string]struct {
+		looked  *resource.Principals
+		verdict Verdict
+		reason  string
+	}{
+		"not looked up":                   {nil, Unverified, whyPrincipalID},
+		"the role named has that ID":      {live("111122223333", id, arn), Match, ""},
+		"another role has it":             {live("111122223333", id, arn+"2"), Differs, ""},
+		"no role has it":                  {live("111122223333", id, ""), Differs, whyPrincipalGone},
+		"the role is of another account":  {live("999999999999", id, ""), Unverified, whyPrincipalID},
+		"that ID was not among the asked": {live("111122223333", id+"X", arn), Unverified, whyPrincipalID},
+	} {
+		t.Run(why, func(t *testing.T) {
+			in := Input{Schema: role, Desired: desired, Recorded: desired, Sealer: sealer(t), Observed: &resource.Observation{Principals: c.looked,
+				Params: obj(t, `{"AssumeRolePolicyDocument":{"Statement":[{"Principal":{"AWS":"`+id+`"}}]}}`)}}
+			if f := Compare(in).Fields[0]; f.Verdict != c.verdict || f.Reason != c.reason {
+				t.Errorf("got %s (%s), want %s (%s)", f.Verdict, f.Reason, c.verdict, c.reason)
+			}
+		})
 	}
 }
 

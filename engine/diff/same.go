@@ -25,8 +25,9 @@ const (
 
 // comparer compares two values under a Field. With sub, members of objects that only b has do not count.
 type comparer struct {
-	sealer value.Sealer
-	sub    bool
+	sealer     value.Sealer
+	sub        bool
+	principals *resource.Principals // nil: unique IDs in policies are not known
 }
 
 // Equal reports whether both values mean the same to the type that f describes. What cannot be told is not equal.

@@ -147,8 +147,16 @@ type Observation struct {
 	Gaps      map[value.Path]Gap
 	Ready     bool
 	NotReady  string // why it is not Ready yet, or has failed
+	// Principals says whose the unique IDs are that stand in a policy document where config has ARNs; nil: not looked up.
+	Principals *Principals
 	// Sources names the call that each kind of evidence came from, for "ListRoleTags, 4 s ago": "tags", "object".
 	Sources map[string]string
+}
+
+// Principals are the roles that live in one account under unique IDs which a policy document shows.
+type Principals struct {
+	Account string
+	Live    map[string]string // unique ID to ARN; "": no role of the account has it
 }
 
 // Create is one create. Params are resolved: nothing unknown. Tags are the ownership tags to set with it.

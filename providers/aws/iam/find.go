@@ -6,6 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"reclaim/engine/resource"
 	"reclaim/providers/aws/session"
@@ -21,12 +22,13 @@ func (p *role) Find(ctx context.Context, q resource.Query) ([]resource.Candidate
 	if name == "" && q.Nonce == "" && q.Resource == "" {
 		return nil, nil
 	}
-	names, err := p.listRoles(ctx)
+	roles, err := p.listRoles(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var found []resource.Candidate
-	for _, n := range names {
+	for _, r := range roles {
+		n := aws.ToString(r.RoleName)
 		if name != "" && !strings.EqualFold(n, name) {
 			continue
 		}
@@ -62,16 +64,15 @@ func (p *role) candidate(ctx context.Context, name string, q resource.Query, byN
 	return c, nil
 }
 
-func (p *role) listRoles(ctx context.Context) ([]string, error) {
-	var all []string
+// listRoles returns every role of the account, as far as a list tells of them.
+func (p *role) listRoles(ctx context.Context) ([]types.Role, error) {
+	var all []types.Role
 	err := session.Pages("ListRoles", func(token *string) (*string, error) {
 		out, _, err := call(ctx, p, p.api.ListRoles, &iam.ListRolesInput{Marker: token})
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range out.Roles {
-			all = append(all, aws.ToString(r.RoleName))
-		}
+		all = append(all, out.Roles...)
 		return nextPage("ListRoles", out.Roles == nil, out.IsTruncated, out.Marker)
 	})
 	return all, err

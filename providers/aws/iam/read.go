@@ -24,7 +24,7 @@ func (p *role) Read(ctx context.Context, key resource.Key) (*resource.Observatio
 	if err != nil {
 		return nil, err
 	}
-	for _, part := range []func(context.Context, string, *resource.Observation) error{p.readTags, p.readInline, p.readAttached} {
+	for _, part := range []func(context.Context, string, *resource.Observation) error{p.readTags, p.readInline, p.readAttached, p.readPrincipals} {
 		if err := part(ctx, name, o); err != nil {
 			if session.Gone(err) {
 				return nil, p.vanished(ctx, name)
