@@ -2,13 +2,11 @@ package awssim
 
 import (
 	"encoding/json"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Shapes and defaults of API Gateway v2.

@@ -156,6 +156,12 @@ func (c *call) authorizer(p *Api, spec AuthorizerSpec) (AuthorizerSpec, *failure
 	if f != nil {
 		return spec, f
 	}
+	switch { // what only the other kind has goes with it
+	case out.AuthorizerType == "JWT":
+		out = AuthorizerSpec{AuthorizerType: "JWT", IdentitySource: out.IdentitySource, JwtConfiguration: out.JwtConfiguration, Name: out.Name}
+	case c.params["jwtConfiguration"] == nil:
+		out.JwtConfiguration = nil
+	}
 	if out.AuthorizerType == "REQUEST" && p.Protocol == "HTTP" {
 		fillAuthorizer(&out)
 	}

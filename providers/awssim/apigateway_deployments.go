@@ -66,7 +66,7 @@ func (s *Server) createDeployment(c *call) (any, *failure) {
 		if st = findChild(p.Stages, name); st == nil {
 			return nil, notFound("NotFoundException", "Invalid stage identifier specified")
 		}
-		if st.AutoDeploy {
+		if isTrue(st.AutoDeploy) {
 			return nil, badRequest("Stage %s is deployed automatically", name)
 		}
 	}
@@ -132,7 +132,7 @@ func (s *Server) deleteDeployment(c *call) (any, *failure) {
 // autoDeploy deploys an API that was changed to the stages that ask for it. What no stage serves any more goes.
 func (s *Server) autoDeploy(c *call, p *Api) {
 	for _, st := range p.Stages {
-		if st.AutoDeploy {
+		if isTrue(st.AutoDeploy) {
 			s.autoDeployStage(c, p, st)
 		}
 	}
@@ -142,7 +142,7 @@ func (s *Server) autoDeploy(c *call, p *Api) {
 }
 
 func (s *Server) autoDeployStage(c *call, p *Api, st *Stage) {
-	if !st.AutoDeploy {
+	if !isTrue(st.AutoDeploy) {
 		return
 	}
 	if len(p.Routes) == 0 {

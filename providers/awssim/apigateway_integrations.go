@@ -152,7 +152,7 @@ func (c *call) integration(p *Api, spec IntegrationSpec) (IntegrationSpec, *fail
 	dropEmpty(out.RequestParameters, isBlank)
 	dropEmpty(out.RequestTemplates, isBlank)
 	dropEmpty(out.ResponseParameters, func(m map[string]string) bool { return len(m) == 0 }) // one status is replaced as a whole
-	if out.TLSConfig != nil && out.TLSConfig.ServerNameToVerify == "" {
+	if sent, ok := c.params["tlsConfig"].(map[string]any); ok && len(sent) == 0 {
 		out.TLSConfig = nil
 	}
 	if c.params["connectionType"] == "INTERNET" {

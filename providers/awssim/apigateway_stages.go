@@ -11,7 +11,7 @@ import (
 // StageSpec is what callers set of a stage, tags apart.
 type StageSpec struct {
 	AccessLogSettings    *AccessLogSettings       `json:"accessLogSettings,omitempty"`
-	AutoDeploy           bool                     `json:"autoDeploy,omitempty"`
+	AutoDeploy           *bool                    `json:"autoDeploy,omitempty"` // comes back only where it was sent
 	ClientCertificateID  string                   `json:"clientCertificateId,omitempty"`
 	DefaultRouteSettings RouteSettings            `json:"defaultRouteSettings"`
 	DeploymentID         string                   `json:"deploymentId,omitempty"`
@@ -130,7 +130,7 @@ func (s *Server) updateStage(c *call) (any, *failure) {
 	if f != nil {
 		return nil, f
 	}
-	began := changed.AutoDeploy && !st.AutoDeploy
+	began := isTrue(changed.AutoDeploy) && !isTrue(st.AutoDeploy)
 	st.StageSpec, st.UpdatedAt = changed, c.now
 	if began {
 		s.autoDeployStage(c, p, st)
@@ -246,7 +246,7 @@ func (c *call) checkStage(p *Api, st StageSpec) *failure {
 	}
 	if v := c.params["deploymentId"]; v != nil {
 		switch {
-		case st.AutoDeploy:
+		case isTrue(st.AutoDeploy):
 			return badRequest("Deployment ID cannot be set while AutoDeploy is enabled")
 		case findChild(p.Deployments, st.DeploymentID) == nil:
 			return badRequest("Invalid deployment identifier specified: %v", v)
