@@ -23,6 +23,15 @@ var properties = map[string]string{
 	"AWS::ApiGatewayV2::Api": "ApiEndpoint ApiId ApiKeySelectionExpression BasePath Body BodyS3Location CorsConfiguration CredentialsArn " +
 		"Description DisableExecuteApiEndpoint DisableSchemaValidation FailOnWarnings IpAddressType Name ProtocolType RouteKey " +
 		"RouteSelectionExpression Tags Target Version",
+	"AWS::ApiGatewayV2::Authorizer": "ApiId AuthorizerCredentialsArn AuthorizerId AuthorizerPayloadFormatVersion AuthorizerResultTtlInSeconds " +
+		"AuthorizerType AuthorizerUri EnableSimpleResponses IdentitySource IdentityValidationExpression JwtConfiguration Name",
+	"AWS::ApiGatewayV2::Integration": "ApiId ConnectionId ConnectionType ContentHandlingStrategy CredentialsArn Description IntegrationId " +
+		"IntegrationMethod IntegrationSubtype IntegrationType IntegrationUri PassthroughBehavior PayloadFormatVersion RequestParameters " +
+		"RequestTemplates ResponseParameters TemplateSelectionExpression TimeoutInMillis TlsConfig",
+	"AWS::ApiGatewayV2::Route": "ApiId ApiKeyRequired AuthorizationScopes AuthorizationType AuthorizerId ModelSelectionExpression OperationName " +
+		"RequestModels RequestParameters RouteId RouteKey RouteResponseSelectionExpression Target",
+	"AWS::ApiGatewayV2::Stage": "AccessLogSettings AccessPolicyId ApiId AutoDeploy ClientCertificateId DefaultRouteSettings DeploymentId " +
+		"Description RouteSettings StageName StageVariables Tags",
 }
 
 func TestEveryPropertyOfATypeIsHandledOrRefusedWithAReason(t *testing.T) {
@@ -90,7 +99,8 @@ func TestSchemasAreSortedAndSayWhatTheEngineNeeds(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"AWS::ApiGatewayV2::Api", "AWS::IAM::Role", "AWS::Logs::LogGroup", "Std::FS::File", "Std::FS::Zip"}
+	want := []string{"AWS::ApiGatewayV2::Api", "AWS::ApiGatewayV2::Authorizer", "AWS::ApiGatewayV2::Integration", "AWS::ApiGatewayV2::Route",
+		"AWS::ApiGatewayV2::Stage", "AWS::IAM::Role", "AWS::Logs::LogGroup", "Std::FS::File", "Std::FS::Zip"}
 	if d := cmp.Diff(want, types); d != "" {
 		t.Errorf("types (-want +got):\n%s", d)
 	}

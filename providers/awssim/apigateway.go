@@ -2,13 +2,11 @@ package awssim
 
 import (
 	"encoding/json"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Shapes and defaults of API Gateway v2.
@@ -41,9 +39,9 @@ func apiOperations() []operation {
 		{"UpdateApi", id, (*Server).updateApi},
 		{"DeleteApi", id, (*Server).deleteApi},
 		{"DeleteCorsConfiguration", id, (*Server).deleteCors},
-		{"TagResource", arn, (*Server).tagApi},
-		{"UntagResource", arn, (*Server).untagApi},
-		{"GetTags", arn, (*Server).getApiTags},
+		{"TagResource", arn, (*Server).tagGateway},
+		{"UntagResource", arn, (*Server).untagGateway},
+		{"GetTags", arn, (*Server).getGatewayTags},
 	}
 }
 
@@ -178,7 +176,7 @@ func (a *args) cors() *Cors {
 func (c *call) checkApi(p *Api) *failure {
 	for _, name := range []string{"routeKey", "target", "credentialsArn"} {
 		if c.params[name] != nil {
-			return badRequest("The simulated cloud has no integrations: create the API without %s", name)
+			return badRequest("The simulated cloud has no quick create: create the API without %s", name)
 		}
 	}
 	if p.Protocol == "WEBSOCKET" {
@@ -220,17 +218,12 @@ func (s *Server) getApi(c *call) (any, *failure) {
 }
 
 func (s *Server) getApis(c *call) (any, *failure) {
-	limit := defaultApiPage
-	if v, sent := c.params["maxResults"].(string); sent {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 1 || n > maxApiPage {
-			return nil, badRequest("Invalid value for maxResults: it must be between 1 and %d", maxApiPage)
-		}
-		limit = n
+	limit, f := c.pageSize(defaultApiPage)
+	if f != nil {
+		return nil, f
 	}
-	token := c.str("nextToken")
 	apis := filter(s.state.Apis, func(p *Api) bool { return p.Account == c.account && p.Region == c.region && c.sees(p.Birth) })
-	apis, next, ok := page(apis, func(p *Api) string { return p.ID }, token, limit)
+	apis, next, ok := page(apis, func(p *Api) string { return p.ID }, c.str("nextToken"), limit)
 	if !ok {
 		return nil, badRequest("Invalid nextToken")
 	}
@@ -242,6 +235,19 @@ func (s *Server) getApis(c *call) (any, *failure) {
 		out.Items = append(out.Items, showApi(p))
 	}
 	return out, nil
+}
+
+// pageSize reads maxResults.
+func (c *call) pageSize(absent int) (int, *failure) {
+	v, sent := c.params["maxResults"].(string)
+	if !sent {
+		return absent, nil
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 || n > maxApiPage {
+		return 0, badRequest("Invalid value for maxResults: it must be between 1 and %d", maxApiPage)
+	}
+	return n, nil
 }
 
 func (s *Server) updateApi(c *call) (any, *failure) {
@@ -281,92 +287,4 @@ func (s *Server) deleteCors(c *call) (any, *failure) {
 	}
 	p.Cors = nil
 	return nil, nil
-}
-
-// apiTags reads tags; at least an empty map.
-func (a *args) apiTags() map[string]string {
-	tags := a.tagMap("tags", shape{min: 1, max: maxApiTagKey}, shape{max: maxApiTagValue})
-	if tags == nil {
-		return map[string]string{}
-	}
-	return tags
-}
-
-func (c *call) checkApiTags(add, all map[string]string) *failure {
-	for _, k := range sortedKeys(add) {
-		if reserved(k) && !c.stranger {
-			return badRequest("Invalid tag key %s: aws: is reserved", k)
-		}
-		if !utf8.ValidString(k) || !tagKeyShape.re.MatchString(k) || !tagValueShape.re.MatchString(add[k]) {
-			return badRequest("Invalid tag %s: it has characters that are not allowed", k)
-		}
-	}
-	if countTags(all) > maxApiTags {
-		return badRequest("The number of tags exceeds the limit of %d", maxApiTags)
-	}
-	return nil
-}
-
-// taggedApi finds the API that a resourceArn names.
-func (s *Server) taggedApi(c *call, read bool) (*Api, *failure) {
-	arn := c.str("resourceArn")
-	if !strings.HasPrefix(arn, "arn:aws:apigateway:") {
-		return nil, badRequest("Invalid resource ARN specified %s", arn)
-	}
-	id, ok := strings.CutPrefix(arn, "arn:aws:apigateway:"+c.region+"::/apis/")
-	if !ok {
-		return nil, notFound("NotFoundException", "Invalid resource ARN specified %s", arn)
-	}
-	return s.api(c, id, read)
-}
-
-func (s *Server) tagApi(c *call) (any, *failure) {
-	a := c.args()
-	tags := a.apiTags()
-	if f := a.failure(); f != nil {
-		return nil, f
-	}
-	p, f := s.taggedApi(c, false)
-	if f != nil {
-		return nil, f
-	}
-	merged := maps.Clone(p.Tags)
-	maps.Copy(merged, tags)
-	if f := c.checkApiTags(tags, merged); f != nil {
-		return nil, f
-	}
-	p.Tags = merged
-	return struct{}{}, nil
-}
-
-func (s *Server) untagApi(c *call) (any, *failure) {
-	a := c.args()
-	if !a.has("tagKeys") {
-		a.missing("tagKeys")
-	}
-	keys := a.list("tagKeys", shape{min: 1, max: maxApiTagKey})
-	if f := a.failure(); f != nil {
-		return nil, f
-	}
-	p, f := s.taggedApi(c, false)
-	if f != nil {
-		return nil, f
-	}
-	for _, k := range keys {
-		if reserved(k) && !c.stranger {
-			return nil, badRequest("Invalid tag key %s: aws: is reserved", k)
-		}
-	}
-	for _, k := range keys {
-		delete(p.Tags, k)
-	}
-	return nil, nil
-}
-
-func (s *Server) getApiTags(c *call) (any, *failure) {
-	p, f := s.taggedApi(c, true)
-	if f != nil {
-		return nil, f
-	}
-	return map[string]any{"tags": p.Tags}, nil
 }

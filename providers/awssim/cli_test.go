@@ -18,6 +18,24 @@ type cliStep struct {
 var cliWords = map[string]string{
 	"{trust}": trustJSON, "{allow}": allowJSON, "{protect}": protectsData,
 	"{group}": *groupARN("/cli/g"), "{policy}": "arn:aws:iam::" + account + ":policy/p", "{key}": *keyARN,
+	"{settings}": `{"$default":{"ThrottlingBurstLimit":1}}`, "{required}": `{"route.request.querystring.q":{"Required":true}}`,
+	"{accesslog}": "DestinationArn=arn:aws:logs:eu-west-1:123456789012:log-group:a,Format=$context.requestId",
+}
+
+// cliIDs are words that the cloud gave.
+var cliIDs = map[string]func(State) string{
+	"{api}":         func(s State) string { return cliAPI(s, region).ID },
+	"{integration}": func(s State) string { return cliAPI(s, region).Integrations[0].ID },
+	"{authorizer}":  func(s State) string { return cliAPI(s, region).Authorizers[0].ID },
+	"{route}":       func(s State) string { return cliAPI(s, region).Routes[0].ID },
+	"{deployment}":  func(s State) string { return cliAPI(s, region).Deployments[0].ID },
+	"{socket}":      func(s State) string { return cliAPI(s, "us-east-1").ID },
+	"{socketroute}": func(s State) string { return cliAPI(s, "us-east-1").Routes[0].ID },
+}
+
+// cliAPI is the first API that was made in a region.
+func cliAPI(s State, region string) *Api {
+	return find(s.Apis, func(p *Api) bool { return p.Region == region })
 }
 
 // cliScripts run beside each other; the CLI takes about a second a call.
@@ -90,7 +108,40 @@ var cliScripts = map[string][]cliStep{
 		{words: "apigatewayv2 tag-resource --resource-arn arn:aws:apigateway:eu-west-1::/apis/{api} --tags c=3"},
 		{words: "apigatewayv2 untag-resource --resource-arn arn:aws:apigateway:eu-west-1::/apis/{api} --tag-keys k"},
 		{words: "apigatewayv2 get-tags --resource-arn arn:aws:apigateway:eu-west-1::/apis/{api}", has: `"c": "3"`},
+		{words: "apigatewayv2 create-integration --api-id {api} --integration-type HTTP_PROXY --integration-method GET --integration-uri https://a.example/ --payload-format-version 1.0", has: `"TimeoutInMillis": 30000`},
+		{words: "apigatewayv2 get-integrations --api-id {api}", has: "https://a.example/"},
+		{words: "apigatewayv2 get-integration --api-id {api} --integration-id {integration}", has: `"ConnectionType": "INTERNET"`},
+		{words: "apigatewayv2 update-integration --api-id {api} --integration-id {integration} --description new", has: `"Description": "new"`},
+		{words: "apigatewayv2 create-authorizer --api-id {api} --name z --authorizer-type JWT --identity-source $request.header.A --jwt-configuration Audience=a,Issuer=https://i.example", has: `"AuthorizerId"`},
+		{words: "apigatewayv2 get-authorizers --api-id {api}", has: `"Name": "z"`},
+		{words: "apigatewayv2 update-authorizer --api-id {api} --authorizer-id {authorizer} --name y", has: `"Name": "y"`},
+		{words: "apigatewayv2 get-authorizer --api-id {api} --authorizer-id {authorizer}", has: "https://i.example"},
+		{words: "apigatewayv2 create-route --api-id {api} --route-key $default --target integrations/{integration}", has: `"AuthorizationType": "NONE"`},
+		{words: "apigatewayv2 get-routes --api-id {api}", has: `"RouteKey": "$default"`},
+		{words: "apigatewayv2 update-route --api-id {api} --route-id {route} --operation-name All", has: `"OperationName": "All"`},
+		{words: "apigatewayv2 get-route --api-id {api} --route-id {route}", has: `"Target": "integrations/`},
+		{words: "apigatewayv2 delete-integration --api-id {api} --integration-id {integration}", has: "(ConflictException)", refuse: true},
+		{words: "apigatewayv2 create-deployment --api-id {api}", has: `"DeploymentStatus": "DEPLOYED"`},
+		{words: "apigatewayv2 update-deployment --api-id {api} --deployment-id {deployment} --description d", has: `"Description": "d"`},
+		{words: "apigatewayv2 get-deployment --api-id {api} --deployment-id {deployment}", has: `"AutoDeployed": false`},
+		{words: "apigatewayv2 get-deployments --api-id {api}", has: `"DeploymentId"`},
+		{words: "apigatewayv2 create-stage --api-id {api} --stage-name s --route-settings {settings} --access-log-settings {accesslog}", has: `"ThrottlingBurstLimit": 1`},
+		{words: "apigatewayv2 update-stage --api-id {api} --stage-name s --auto-deploy", has: "Successfully deployed"},
+		{words: "apigatewayv2 get-stage --api-id {api} --stage-name s", has: `"DestinationArn": "arn:aws:logs:eu-west-1:123456789012:log-group:a"`},
+		{words: "apigatewayv2 get-stages --api-id {api}", has: `"AutoDeploy": true`},
+		{words: "apigatewayv2 delete-route-settings --api-id {api} --stage-name s --route-key $default"},
+		{words: "apigatewayv2 delete-access-log-settings --api-id {api} --stage-name s"},
+		{words: "apigatewayv2 delete-deployment --api-id {api} --deployment-id {deployment}"},
+		{words: "apigatewayv2 delete-route --api-id {api} --route-id {route}"},
+		{words: "apigatewayv2 delete-integration --api-id {api} --integration-id {integration}"},
+		{words: "apigatewayv2 delete-authorizer --api-id {api} --authorizer-id {authorizer}"},
+		{words: "apigatewayv2 delete-stage --api-id {api} --stage-name s"},
 		{words: "apigatewayv2 delete-api --api-id {api}"},
+	},
+	"websocket": {
+		{words: "apigatewayv2 create-api --region us-east-1 --name w --protocol-type WEBSOCKET --route-selection-expression $request.body.a", has: "wss://"},
+		{words: "apigatewayv2 create-route --region us-east-1 --api-id {socket} --route-key k --request-parameters {required}", has: `"Required": true`},
+		{words: "apigatewayv2 delete-route-request-parameter --region us-east-1 --api-id {socket} --route-id {socketroute} --request-parameter-key route.request.querystring.q"},
 	},
 }
 
@@ -123,7 +174,7 @@ func TestTheAWSCommandLineDrivesEveryOperation(t *testing.T) {
 			}
 		}
 	}
-	if st := s.State(); len(st.Roles) != 1 || len(st.LogGroups) != 0 || len(st.Apis) != 1 {
+	if st := s.State(); len(st.Roles) != 1 || len(st.LogGroups) != 0 || len(st.Apis) != 2 {
 		t.Errorf("left over: %+v", st)
 	}
 }
@@ -135,8 +186,10 @@ func runCLI(t *testing.T, s *Server, bin, url string, step cliStep) {
 		for from, to := range cliWords {
 			w = strings.ReplaceAll(w, from, to)
 		}
-		if strings.Contains(w, "{api}") {
-			w = strings.ReplaceAll(w, "{api}", s.State().Apis[0].ID)
+		for from, to := range cliIDs {
+			if strings.Contains(w, from) {
+				w = strings.ReplaceAll(w, from, to(s.State()))
+			}
 		}
 		args = append(args, w)
 	}

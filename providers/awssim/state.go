@@ -121,6 +121,11 @@ type Api struct {
 	IPAddressType   string            `json:"ipAddressType"`
 	Cors            *Cors             `json:"corsConfiguration,omitempty"`
 	Tags            map[string]string `json:"tags"`
+	Authorizers     []*Authorizer     `json:"authorizers,omitempty"`
+	Deployments     []*Deployment     `json:"deployments,omitempty"`
+	Integrations    []*Integration    `json:"integrations,omitempty"`
+	Routes          []*Route          `json:"routes,omitempty"`
+	Stages          []*Stage          `json:"stages,omitempty"`
 }
 
 // State returns a copy of everything the cloud holds.

@@ -43,28 +43,70 @@ func (jsonWire) encodeFailure(f *failure, requestID string) answer {
 // restWire is restJson1: the operation in method and path, params in path, query and body.
 type restWire struct{}
 
-// restRoutes are API Gateway's, by method and shape of the path; * is one segment.
-var restRoutes = map[string]struct {
+// restRoute is an operation of API Gateway and the status of its success.
+type restRoute struct {
 	name   string
-	param  string // the member that the * stands for
-	status int    // of a success
-}{
-	"POST /v2/apis":          {"CreateApi", "", http.StatusCreated},
-	"GET /v2/apis":           {"GetApis", "", http.StatusOK},
-	"GET /v2/apis/*":         {"GetApi", "apiId", http.StatusOK},
-	"PATCH /v2/apis/*":       {"UpdateApi", "apiId", http.StatusOK},
-	"DELETE /v2/apis/*":      {"DeleteApi", "apiId", http.StatusNoContent},
-	"DELETE /v2/apis/*/cors": {"DeleteCorsConfiguration", "apiId", http.StatusNoContent},
-	"POST /v2/tags/*":        {"TagResource", "resourceArn", http.StatusCreated},
-	"GET /v2/tags/*":         {"GetTags", "resourceArn", http.StatusOK},
-	"DELETE /v2/tags/*":      {"UntagResource", "resourceArn", http.StatusNoContent},
+	status int
+}
+
+// restRoutes are API Gateway's, by method and shape of the path; * is one segment, which restMembers names.
+var restRoutes = map[string]restRoute{
+	"POST /v2/apis":          {"CreateApi", http.StatusCreated},
+	"GET /v2/apis":           {"GetApis", http.StatusOK},
+	"GET /v2/apis/*":         {"GetApi", http.StatusOK},
+	"PATCH /v2/apis/*":       {"UpdateApi", http.StatusOK},
+	"DELETE /v2/apis/*":      {"DeleteApi", http.StatusNoContent},
+	"DELETE /v2/apis/*/cors": {"DeleteCorsConfiguration", http.StatusNoContent},
+	"POST /v2/tags/*":        {"TagResource", http.StatusCreated},
+	"GET /v2/tags/*":         {"GetTags", http.StatusOK},
+	"DELETE /v2/tags/*":      {"UntagResource", http.StatusNoContent},
+
+	"POST /v2/apis/*/authorizers":     {"CreateAuthorizer", http.StatusCreated},
+	"GET /v2/apis/*/authorizers":      {"GetAuthorizers", http.StatusOK},
+	"GET /v2/apis/*/authorizers/*":    {"GetAuthorizer", http.StatusOK},
+	"PATCH /v2/apis/*/authorizers/*":  {"UpdateAuthorizer", http.StatusOK},
+	"DELETE /v2/apis/*/authorizers/*": {"DeleteAuthorizer", http.StatusNoContent},
+
+	"POST /v2/apis/*/deployments":     {"CreateDeployment", http.StatusCreated},
+	"GET /v2/apis/*/deployments":      {"GetDeployments", http.StatusOK},
+	"GET /v2/apis/*/deployments/*":    {"GetDeployment", http.StatusOK},
+	"PATCH /v2/apis/*/deployments/*":  {"UpdateDeployment", http.StatusOK},
+	"DELETE /v2/apis/*/deployments/*": {"DeleteDeployment", http.StatusNoContent},
+
+	"POST /v2/apis/*/integrations":     {"CreateIntegration", http.StatusCreated},
+	"GET /v2/apis/*/integrations":      {"GetIntegrations", http.StatusOK},
+	"GET /v2/apis/*/integrations/*":    {"GetIntegration", http.StatusOK},
+	"PATCH /v2/apis/*/integrations/*":  {"UpdateIntegration", http.StatusOK},
+	"DELETE /v2/apis/*/integrations/*": {"DeleteIntegration", http.StatusNoContent},
+
+	"POST /v2/apis/*/routes":                         {"CreateRoute", http.StatusCreated},
+	"GET /v2/apis/*/routes":                          {"GetRoutes", http.StatusOK},
+	"GET /v2/apis/*/routes/*":                        {"GetRoute", http.StatusOK},
+	"PATCH /v2/apis/*/routes/*":                      {"UpdateRoute", http.StatusOK},
+	"DELETE /v2/apis/*/routes/*":                     {"DeleteRoute", http.StatusNoContent},
+	"DELETE /v2/apis/*/routes/*/requestparameters/*": {"DeleteRouteRequestParameter", http.StatusNoContent},
+
+	"POST /v2/apis/*/stages":                       {"CreateStage", http.StatusCreated},
+	"GET /v2/apis/*/stages":                        {"GetStages", http.StatusOK},
+	"GET /v2/apis/*/stages/*":                      {"GetStage", http.StatusOK},
+	"PATCH /v2/apis/*/stages/*":                    {"UpdateStage", http.StatusOK},
+	"DELETE /v2/apis/*/stages/*":                   {"DeleteStage", http.StatusNoContent},
+	"DELETE /v2/apis/*/stages/*/accesslogsettings": {"DeleteAccessLogSettings", http.StatusNoContent},
+	"DELETE /v2/apis/*/stages/*/routesettings/*":   {"DeleteRouteSettings", http.StatusNoContent},
+}
+
+// restMembers are the members that a segment of the path stands for, by the segment before it.
+var restMembers = map[string]string{
+	"apis": "apiId", "authorizers": "authorizerId", "deployments": "deploymentId", "integrations": "integrationId", "requestparameters": "requestParameterKey",
+	"routes": "routeId", "routesettings": "routeKey", "stages": "stageName", "tags": "resourceArn",
 }
 
 func (restWire) decode(r *http.Request, body []byte) (operation, map[string]any, *failure) {
 	parts := strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
-	var value string
-	if len(parts) > 2 {
-		value, parts[2] = pathSegment(parts[2]), "*"
+	members := map[string]string{}
+	for i := 2; i < len(parts); i += 2 { // /v2/apis/{}/routes/{}
+		members[restMembers[parts[i-1]]] = pathSegment(parts[i])
+		parts[i] = "*"
 	}
 	route, ok := restRoutes[r.Method+" /"+strings.Join(parts, "/")]
 	if !ok {
@@ -75,8 +117,8 @@ func (restWire) decode(r *http.Request, body []byte) (operation, map[string]any,
 	if err != nil {
 		return op, nil, fail("BadRequestException", http.StatusBadRequest, "Invalid request body")
 	}
-	if route.param != "" {
-		params[route.param] = value
+	for name, value := range members {
+		params[name] = value
 	}
 	for k, v := range r.URL.Query() {
 		if k == "tagKeys" {

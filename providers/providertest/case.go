@@ -30,6 +30,15 @@ type Case struct {
 	Stranger value.Map
 	// Together lists params that the service takes in one call.
 	Together []string
+	// FilledIn holds what the service fills in for params whose default the schema cannot know, because it depends on others.
+	FilledIn value.Map
+	// With holds, by param, what must change with it, when it is changed and when it goes; an absent value goes too.
+	With map[string]value.Map
+	// Needs names params that this variant of the type cannot be without, though the type can.
+	Needs []string
+	// Keeps names params that the service cannot take away once they are set, with the reason: leaving one out leads to no
+	// call, and it stays.
+	Keeps map[string]string
 	// Absent is a key at which nothing is.
 	Absent resource.Key
 
@@ -168,6 +177,16 @@ func (c *Case) make(t *testing.T) object {
 	o := c.create(t)
 	c.sync(t, o.key, o.params, nil, o.made.Unsent...)
 	return o
+}
+
+// with returns params with one of them set to v, and with what must change along.
+func (c *Case) with(t *testing.T, params value.Map, name string, v value.Value) value.Map {
+	t.Helper()
+	params = params.With(name, v)
+	for along, v := range c.With[name] {
+		params = params.With(along, v)
+	}
+	return c.expand(t, params)
 }
 
 // sync writes params as desired and returns the names of the calls.

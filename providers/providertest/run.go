@@ -127,7 +127,7 @@ func createTwice(t *testing.T, c *Case) {
 	was := c.read(t, o.key)
 	again := o.params
 	for name, v := range c.Changed {
-		if c.Lacks[name] == "" {
+		if c.Lacks[name] == "" && c.With[name] == nil && !slices.Contains(c.Provider.Schema().Natural, name) {
 			again = again.With(name, v)
 		}
 	}
@@ -172,7 +172,7 @@ func changedInPlace(t *testing.T, c *Case) {
 		t.Run(f.Name, func(t *testing.T) {
 			o := c.make(t)
 			was := c.read(t, o.key)
-			desired := c.expand(t, o.params.With(f.Name, v))
+			desired := c.with(t, o.params, f.Name, v)
 			if calls := c.sync(t, o.key, desired, o.params, c.moved(o.params, desired)...); len(calls) == 0 {
 				t.Fatal("no call was made")
 			}
@@ -214,21 +214,33 @@ func immutableIsFlagged(t *testing.T, c *Case) {
 
 func removedIsRestored(t *testing.T, c *Case) {
 	for _, f := range c.Provider.Schema().Params {
-		if f.Mode != resource.Mutable || f.Required || !c.Sample(0)[f.Name].IsSet() || c.Lacks[f.Name] != "" || c.Provider.Schema().Local && !f.Default.IsSet() {
+		if f.Mode != resource.Mutable || f.Required || !c.Sample(0)[f.Name].IsSet() || c.Lacks[f.Name] != "" || slices.Contains(c.Needs, f.Name) || c.Provider.Schema().Local && !f.Default.IsSet() {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			o := c.make(t)
-			desired := c.expand(t, o.params.With(f.Name, value.Value{}))
-			if calls := c.sync(t, o.key, desired, o.params, f.Name); len(calls) == 0 {
+			if c.Keeps[f.Name] != "" {
+				if calls := c.sync(t, o.key, o.params.Without(f.Name), o.params, f.Name); len(calls) > 0 {
+					t.Errorf("%v was called, though the service cannot take it away", calls)
+				}
+				c.check(t, o.key, o.params)
+				return
+			}
+			desired := c.with(t, o.params, f.Name, value.Value{})
+			calls := c.sync(t, o.key, desired, o.params, append(slices.Collect(maps.Keys(c.With[f.Name])), f.Name)...)
+			if len(calls) == 0 {
 				t.Fatal("no call was made")
 			}
 			got := c.read(t, o.key)
 			if _, gap := got.Gaps[value.Path(f.Name)]; gap {
 				return
 			}
-			if v := got.Params[f.Name]; !hollow(v) && !same(&f, v, f.Default) {
-				t.Errorf("%s is %v, want the service's default %v", f.Name, v, f.Default)
+			filledIn := f.Default
+			if v := c.FilledIn[f.Name]; v.IsSet() {
+				filledIn = v
+			}
+			if v := got.Params[f.Name]; !hollow(v) && !same(&f, v, filledIn) {
+				t.Errorf("%s is %v, want the service's default %v", f.Name, v, filledIn)
 			}
 			c.check(t, o.key, desired)
 		})

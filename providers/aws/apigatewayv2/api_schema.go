@@ -17,9 +17,6 @@ const (
 	defaultIPAddressType   = "ipv4"
 )
 
-// Schemas returns the types of this package.
-func Schemas() []*resource.Schema { return []*resource.Schema{apiSchema()} }
-
 func bound(n int64) *int64 { return &n }
 
 func apiSchema() *resource.Schema {

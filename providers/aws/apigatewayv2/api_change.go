@@ -20,7 +20,7 @@ func (p *api) Create(ctx context.Context, c resource.Create) (resource.Created, 
 	if err := wire.Whole("CreateApi", c.Params); err != nil {
 		return resource.Created{}, err
 	}
-	out, reply, err := call(ctx, p, p.client.CreateApi, createInput(c), once)
+	out, reply, err := call(ctx, p.base, p.client.CreateApi, createInput(c), once)
 	if err != nil {
 		return resource.Created{}, wire.Conceal(err, c.Params)
 	}
@@ -77,100 +77,38 @@ func (p *api) Sync(c resource.Change) ([]resource.Call, error) {
 	if err := wire.Whole("sync API", wire.Pick(c.Desired, c.Write)); err != nil {
 		return nil, err
 	}
-	var calls []resource.Call
-	if len(c.Own) > 0 {
-		calls = append(calls, p.tag(c, "ownership tags", c.Own, nil))
-	}
+	calls := p.ownTags(c, apiPath(c.Key))
 	if slices.Contains(c.Write, "CorsConfiguration") && !wire.Set(c.Desired["CorsConfiguration"]) {
 		in := &apigatewayv2.DeleteCorsConfigurationInput{ApiId: aws.String(c.Key["ApiId"])}
-		calls = append(calls, resource.Call{Name: "DeleteCorsConfiguration", Detail: "CORS: none", Params: []string{"CorsConfiguration"}, Run: func(ctx context.Context) error {
-			_, _, err := call(ctx, p, p.client.DeleteCorsConfiguration, in)
-			return err
-		}})
+		calls = append(calls, resource.Call{Name: "DeleteCorsConfiguration", Detail: "CORS: none", Params: []string{"CorsConfiguration"},
+			Run: run(p.base, p.client.DeleteCorsConfiguration, in, nil)})
 	}
 	if in, params := updateInput(c); len(params) > 0 {
-		calls = append(calls, resource.Call{Name: "UpdateApi", Detail: strings.Join(params, ", "), Params: params, Run: func(ctx context.Context) error {
-			_, _, err := call(ctx, p, p.client.UpdateApi, in)
-			return wire.Conceal(err, c.Desired)
-		}})
+		calls = append(calls, resource.Call{Name: "UpdateApi", Detail: strings.Join(params, ", "), Params: params, Run: run(p.base, p.client.UpdateApi, in, c.Desired)})
 	}
-	if slices.Contains(c.Write, "Tags") {
-		calls = append(calls, p.syncTags(c)...)
-	}
-	return calls, nil
+	return append(calls, p.syncTags(c, apiPath(c.Key))...), nil
 }
+
+func apiPath(k resource.Key) string { return "/apis/" + k["ApiId"] }
 
 // updateInput returns the one UpdateApi that writes what is to be written, and the params that travel in it. What
 // config no longer sets goes back to what the service fills in; nothing else is mentioned.
 func updateInput(c resource.Change) (*apigatewayv2.UpdateApiInput, []string) {
 	in := &apigatewayv2.UpdateApiInput{ApiId: aws.String(c.Key["ApiId"])}
-	or := func(v value.Value, otherwise string) *string {
-		if text := wire.Text(v); text != nil {
-			return text
-		}
-		return &otherwise
-	}
-	orFalse := func(v value.Value) *bool { return aws.Bool(aws.ToBool(wire.Bool(v))) }
-	fields := []struct {
-		param string
-		set   func(value.Value)
-	}{
+	setters := []setter{
 		{"Name", func(v value.Value) { in.Name = wire.Text(v) }},
 		{"Description", func(v value.Value) { in.Description = or(v, "") }},
 		{"Version", func(v value.Value) { in.Version = or(v, "") }},
-		{"CorsConfiguration", func(v value.Value) { in.CorsConfiguration = cors(v) }},
 		{"DisableExecuteApiEndpoint", func(v value.Value) { in.DisableExecuteApiEndpoint = orFalse(v) }},
 		{"DisableSchemaValidation", func(v value.Value) { in.DisableSchemaValidation = orFalse(v) }},
 		{"RouteSelectionExpression", func(v value.Value) { in.RouteSelectionExpression = or(v, defaultRouteSelection) }},
 		{"ApiKeySelectionExpression", func(v value.Value) { in.ApiKeySelectionExpression = or(v, defaultAPIKeySelection) }},
 		{"IpAddressType", func(v value.Value) { in.IpAddressType = types.IpAddressType(*or(v, defaultIPAddressType)) }},
 	}
-	var params []string
-	for _, f := range fields {
-		if !slices.Contains(c.Write, f.param) || f.param == "CorsConfiguration" && !wire.Set(c.Desired[f.param]) {
-			continue
-		}
-		f.set(c.Desired[f.param])
-		params = append(params, f.param)
+	if wire.Set(c.Desired["CorsConfiguration"]) {
+		setters = append(setters, setter{"CorsConfiguration", func(v value.Value) { in.CorsConfiguration = cors(v) }})
 	}
-	return in, params
-}
-
-func (p *api) syncTags(c resource.Change) []resource.Call {
-	set, remove := wire.TagChange(wire.Tags(c.Desired["Tags"]), wire.Tags(c.Recorded["Tags"]), wire.Observed(c.Observed, "Tags"))
-	var calls []resource.Call
-	if len(set) > 0 {
-		calls = append(calls, p.tag(c, "tags", set, []string{"Tags"}))
-	}
-	if len(remove) > 0 {
-		id := c.Key["ApiId"]
-		calls = append(calls, resource.Call{Name: "UntagResource", Detail: "tags " + strings.Join(remove, ", "), Params: []string{"Tags"}, Run: func(ctx context.Context) error {
-			arn, err := p.arn(ctx, id)
-			if err != nil {
-				return err
-			}
-			_, _, err = call(ctx, p, p.client.UntagResource, &apigatewayv2.UntagResourceInput{ResourceArn: &arn, TagKeys: remove})
-			return err
-		}})
-	}
-	return calls
-}
-
-func (p *api) tag(c resource.Change, detail string, tags map[string]string, params []string) resource.Call {
-	id := c.Key["ApiId"]
-	return resource.Call{Name: "TagResource", Detail: detail, Params: params, Run: func(ctx context.Context) error {
-		arn, err := p.arn(ctx, id)
-		if err != nil {
-			return err
-		}
-		_, _, err = call(ctx, p, p.client.TagResource, &apigatewayv2.TagResourceInput{ResourceArn: &arn, Tags: tags})
-		return wire.Conceal(err, c.Desired)
-	}}
-}
-
-// Unmake implements resource.Provider: nothing has to go first.
-func (p *api) Unmake(resource.Delete, *resource.Observation) ([]resource.Call, error) {
-	return nil, nil
+	return in, written(c, setters)
 }
 
 // Delete implements resource.Provider.
@@ -182,6 +120,6 @@ func (p *api) Delete(ctx context.Context, d resource.Delete) error {
 	if err := session.Confirm("DeleteApi", d, o); err != nil {
 		return err
 	}
-	_, _, err = call(ctx, p, p.client.DeleteApi, &apigatewayv2.DeleteApiInput{ApiId: aws.String(d.Key["ApiId"])}, once)
+	_, _, err = call(ctx, p.base, p.client.DeleteApi, &apigatewayv2.DeleteApiInput{ApiId: aws.String(d.Key["ApiId"])}, once)
 	return err
 }

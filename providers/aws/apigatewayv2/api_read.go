@@ -13,9 +13,12 @@ import (
 	"reclaim/providers/aws/session"
 )
 
+// api implements resource.Provider and resource.Finder.
+type api struct{ base }
+
 // Read implements resource.Provider.
 func (p *api) Read(ctx context.Context, key resource.Key) (*resource.Observation, error) {
-	out, reply, err := call(ctx, p, p.client.GetApi, &apigatewayv2.GetApiInput{ApiId: aws.String(key["ApiId"])})
+	out, reply, err := call(ctx, p.base, p.client.GetApi, &apigatewayv2.GetApiInput{ApiId: aws.String(key["ApiId"])})
 	if err != nil {
 		return nil, err
 	}
@@ -34,17 +37,10 @@ func (p *api) Read(ctx context.Context, key resource.Key) (*resource.Observation
 // observe turns an API as read into config shape. Its tags come in the same answer: none there means none.
 func observe(a types.Api, served time.Time, source string) *resource.Observation {
 	own, marks := resource.SplitTags(a.Tags)
-	o := &resource.Observation{
-		Key:      resource.Key{"ApiId": aws.ToString(a.ApiId)},
-		Params:   value.Map{"Tags": value.Of(own)},
-		Output:   value.Map{"ApiId": value.Of(aws.ToString(a.ApiId))},
-		Identity: resource.Identity{UniqueID: aws.ToString(a.ApiId)},
-		Owner:    marks,
-		ServedAt: served,
-		Gaps:     map[value.Path]resource.Gap{},
-		Ready:    true,
-		Sources:  map[string]string{"object": source, "tags": source},
-	}
+	o := observation(resource.Key{"ApiId": aws.ToString(a.ApiId)}, served, source)
+	o.Params["Tags"], o.Owner, o.Sources["tags"] = value.Of(own), marks, source
+	o.Output["ApiId"] = value.Of(aws.ToString(a.ApiId))
+	o.Identity = resource.Identity{UniqueID: aws.ToString(a.ApiId)}
 	if a.CreatedDate != nil {
 		o.CreatedAt = a.CreatedDate.UTC()
 		o.Identity.CreatedAt = o.CreatedAt
@@ -52,35 +48,19 @@ func observe(a types.Api, served time.Time, source string) *resource.Observation
 	if a.ApiEndpoint != nil {
 		o.Output["ApiEndpoint"] = value.Of(*a.ApiEndpoint)
 	}
-	for name, text := range map[string]*string{
+	observeTexts(o.Params, map[string]*string{
 		"Name": a.Name, "Description": a.Description, "Version": a.Version,
 		"RouteSelectionExpression": a.RouteSelectionExpression, "ApiKeySelectionExpression": a.ApiKeySelectionExpression,
 		"ProtocolType": enum(a.ProtocolType), "IpAddressType": enum(a.IpAddressType),
-	} {
-		if text != nil {
-			o.Params[name] = value.Of(*text)
-		}
-	}
-	if a.DisableExecuteApiEndpoint != nil {
-		o.Params["DisableExecuteApiEndpoint"] = value.Of(*a.DisableExecuteApiEndpoint)
-	}
-	if a.DisableSchemaValidation != nil {
-		o.Params["DisableSchemaValidation"] = value.Of(*a.DisableSchemaValidation)
-	} else {
+	})
+	observeBools(o.Params, map[string]*bool{"DisableExecuteApiEndpoint": a.DisableExecuteApiEndpoint, "DisableSchemaValidation": a.DisableSchemaValidation})
+	if a.DisableSchemaValidation == nil {
 		o.Gaps["DisableSchemaValidation"] = resource.Gap{Kind: resource.GapNotReturned}
 	}
 	if a.CorsConfiguration != nil {
 		o.Params["CorsConfiguration"] = observeCORS(a.CorsConfiguration)
 	}
 	return o
-}
-
-func enum[E ~string](e E) *string {
-	if e == "" {
-		return nil
-	}
-	s := string(e)
-	return &s
 }
 
 func observeCORS(c *types.Cors) value.Value {
@@ -101,30 +81,35 @@ func observeCORS(c *types.Cors) value.Value {
 	return value.OfMap(m)
 }
 
+// apis returns the IDs of all APIs.
+func (b base) apis(ctx context.Context) ([]string, error) {
+	var ids []string
+	err := b.eachAPI(ctx, func(a types.Api, _ time.Time) { ids = append(ids, aws.ToString(a.ApiId)) })
+	return ids, err
+}
+
+func (b base) eachAPI(ctx context.Context, each func(types.Api, time.Time)) error {
+	get := func(token *string) ([]types.Api, *string, session.Reply, error) {
+		out, reply, err := call(ctx, b, b.client.GetApis, &apigatewayv2.GetApisInput{NextToken: token})
+		if err != nil {
+			return nil, nil, reply, err
+		}
+		return out.Items, out.NextToken, reply, nil
+	}
+	return pages("GetApis", get, func(a types.Api) *string { return a.ApiId }, each)
+}
+
 // Find implements resource.Finder, over all pages: by our tags, and by name for the list of namesakes.
 func (p *api) Find(ctx context.Context, q resource.Query) ([]resource.Candidate, error) {
 	name := q.Like.Text("Name")
 	var found []resource.Candidate
-	err := session.Pages("GetApis", func(token *string) (*string, error) {
-		out, reply, err := call(ctx, p, p.client.GetApis, &apigatewayv2.GetApisInput{NextToken: token})
-		if err != nil {
-			return nil, err
+	err := p.eachAPI(ctx, func(a types.Api, served time.Time) {
+		c := resource.Candidate{Observation: *observe(a, served, "GetApis")}
+		c.ByNonce, c.ByTags = session.Match(q, c.Owner)
+		c.ByName = name != "" && aws.ToString(a.Name) == name
+		if c.ByNonce || c.ByTags || c.ByName {
+			found = append(found, c)
 		}
-		if out.Items == nil {
-			return nil, session.Invalid("GetApis", "the answer holds no list")
-		}
-		for _, item := range out.Items {
-			if aws.ToString(item.ApiId) == "" {
-				return nil, session.Invalid("GetApis", "an API has no ID")
-			}
-			c := resource.Candidate{Observation: *observe(item, reply.ServedAt, "GetApis")}
-			c.ByNonce, c.ByTags = session.Match(q, c.Owner)
-			c.ByName = name != "" && aws.ToString(item.Name) == name
-			if c.ByNonce || c.ByTags || c.ByName {
-				found = append(found, c)
-			}
-		}
-		return out.NextToken, nil
 	})
 	if err != nil {
 		return nil, err
