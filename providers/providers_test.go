@@ -16,6 +16,7 @@ import (
 // properties are what CloudFormation's resource specification lists for a type. A template may use any of them: each
 // is a param, an output, or refused by name.
 var properties = map[string]string{
+	"AWS::Events::Rule": "Arn Description EventBusName EventPattern Name RoleArn ScheduleExpression State Tags Targets",
 	"AWS::IAM::Role": "Arn AssumeRolePolicyDocument Description ManagedPolicyArns MaxSessionDuration Path PermissionsBoundary " +
 		"Policies RoleId RoleName Tags",
 	"AWS::Logs::LogGroup": "Arn BearerTokenAuthenticationEnabled DataProtectionPolicy DeletionProtectionEnabled FieldIndexPolicies " +
@@ -90,7 +91,7 @@ func TestSchemasAreSortedAndSayWhatTheEngineNeeds(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"AWS::ApiGatewayV2::Api", "AWS::IAM::Role", "AWS::Logs::LogGroup", "Std::FS::File", "Std::FS::Zip"}
+	want := []string{"AWS::ApiGatewayV2::Api", "AWS::Events::Rule", "AWS::IAM::Role", "AWS::Logs::LogGroup", "Std::FS::File", "Std::FS::Zip"}
 	if d := cmp.Diff(want, types); d != "" {
 		t.Errorf("types (-want +got):\n%s", d)
 	}

@@ -9,6 +9,7 @@ func init() { // a variable with this initialiser would refer to itself, through
 	operations = map[string]map[string]operation{
 		"sts":        table([]operation{{"GetCallerIdentity", nil, (*Server).getCallerIdentity}}),
 		"iam":        table(roleOperations(), policyOperations(), profileOperations()),
+		"events":     table(ruleOperations(), eventBusOperations()),
 		"logs":       table(logGroupOperations(), logDataOperations()),
 		"apigateway": table(apiOperations()),
 	}
