@@ -96,8 +96,11 @@ func expand(ctx context.Context, e resource.Expander, r *template.Resource, para
 		return full, err
 	}
 	out := params
-	for k := range full {
-		if _, set := params[k]; !set {
+	for k, v := range full {
+		switch _, set := params[k]; {
+		case r.Schema.Derived[k] == nil:
+			out = out.With(k, v) // only how it is spelled: no dependency can change that
+		case !set:
 			out = out.With(k, value.Wait(r.DependsOn...))
 		}
 	}

@@ -111,30 +111,34 @@ func TestOutputThatMayChangeIsNotCountedOn(t *testing.T) {
 	}
 }
 
-// ExpanderFns fills in Label from Note, as a file's hash is from its path.
+// ExpanderFns fills in Label from Note, as a file's hash is from its path, and spells Size, as a service does its default.
 type ExpanderFns struct{ ProviderFns }
 
 func (ExpanderFns) Expand(_ context.Context, m value.Map) (value.Map, error) {
-	return m.With("Label", value.Of("hash of "+m.Text("Note"))), nil
+	return m.With("Label", value.Of("hash of "+m.Text("Note"))).With("Size", value.Of("small")), nil
 }
 
 func TestWhatIsComputedFromFilesWaitsForWhoeverWritesThem(t *testing.T) {
 	w := &world{t: t}
+	computed := class("Test::Named", resource.Named, resource.TagList, "Name", func(s *resource.Schema) { s.Derived = map[string][]string{"Label": {"Note"}} })
 	tpl, err := template.Parse("/srv/orders.yaml", []byte(resources(thing("B", "Test::Named", "Name: b"), thing("A", "Test::Named", "Note: /x", "DependsOn: B"))))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	g, err := tpl.Bind(template.Binding{Stack: stack.Name, Scope: stack.Scope, Schemas: func(string) (*resource.Schema, bool) { return named, true }})
+	g, err := tpl.Bind(template.Binding{Stack: stack.Name, Scope: stack.Scope, Schemas: func(string) (*resource.Schema, bool) { return computed, true }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for settled, want := range map[bool]value.Kind{true: value.String, false: value.Unknown} {
-		got, err := Resolve(t.Context(), ExpanderFns{ProviderFns{schema: named}}, g.Resource("A"), NewKnown().Facts, "orders", "", settled)
+		got, err := Resolve(t.Context(), ExpanderFns{ProviderFns{schema: computed}}, g.Resource("A"), NewKnown().Facts, "orders", "", settled)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got.Desired["Label"].Kind() != want {
 			t.Errorf("settled %v: %v, want %v", settled, got.Desired["Label"], want)
+		}
+		if got.Desired.Text("Size") != "small" {
+			t.Errorf("settled %v: %v, which no file says, want it spelled", settled, got.Desired["Size"])
 		}
 		if !got.Generated || !strings.HasPrefix(got.Name, "orders-A-") || got.Desired.Text("Name") != got.Name {
 			t.Errorf("name %q of %v", got.Name, got.Desired)

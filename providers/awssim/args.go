@@ -46,6 +46,8 @@ func (a *args) failure() *failure {
 func invalid(service, format string, args ...any) *failure {
 	code := "ValidationError"
 	switch service {
+	case "events":
+		code = "ValidationException"
 	case "logs":
 		code = "InvalidParameterException"
 	case "apigateway":

@@ -89,7 +89,8 @@ var (
 var wires = map[string]wire{
 	"sts":        queryWire{service: "sts", namespace: "https://sts.amazonaws.com/doc/2011-06-15/", version: "2011-06-15"},
 	"iam":        queryWire{service: "iam", namespace: "https://iam.amazonaws.com/doc/2010-05-08/", version: "2010-05-08"},
-	"logs":       jsonWire{},
+	"events":     jsonWire{service: "events", prefix: eventsTarget},
+	"logs":       jsonWire{service: "logs", prefix: "Logs_20140328."},
 	"apigateway": restWire{},
 }
 
@@ -154,6 +155,8 @@ func (s *Server) authenticate(r *http.Request, c *call) (key string, f *failure)
 // guessService tells from a request without a credential scope which service it was meant for.
 func guessService(r *http.Request) string {
 	switch {
+	case strings.HasPrefix(r.Header.Get("X-Amz-Target"), eventsTarget):
+		return "events"
 	case r.Header.Get("X-Amz-Target") != "":
 		return "logs"
 	case strings.HasPrefix(r.URL.Path, "/v2/"):
@@ -200,6 +203,14 @@ var commonFailures = map[string]map[string]failure{
 		"throttled": {Code: "Throttling", Status: 400, Message: "Rate exceeded"},
 		"internal":  {Code: "InternalFailure", Status: 500, Message: "The request processing has failed because of an unknown error, exception or failure."},
 	},
+	"events": {
+		"missing":   {Code: "MissingAuthenticationTokenException", Status: 400, Message: "Missing Authentication Token"},
+		"unsigned":  {Code: "IncompleteSignatureException", Status: 400, Message: "The request signature does not conform to AWS standards."},
+		"expired":   {Code: "ExpiredTokenException", Status: 400, Message: "The security token included in the request is expired"},
+		"denied":    {Code: "AccessDeniedException", Status: 400},
+		"throttled": {Code: "ThrottlingException", Status: 400, Message: "Rate exceeded"},
+		"internal":  {Code: "InternalException", Status: 500, Message: "This exception occurs due to unexpected causes."},
+	},
 	"logs": {
 		"missing":   {Code: "MissingAuthenticationTokenException", Status: 400, Message: "Missing Authentication Token"},
 		"unsigned":  {Code: "IncompleteSignatureException", Status: 400, Message: "The request signature does not conform to AWS standards."},
@@ -237,10 +248,13 @@ func targetOf(o operation, params map[string]any) string {
 	return ""
 }
 
-// nameOf shortens the ARN of a log group or an API to its name; everything else stays.
+// nameOf shortens the ARN of a log group, an API, a rule or a bus to its name; everything else stays.
 func nameOf(v string) string {
 	if _, name, ok := strings.Cut(v, ":log-group:"); ok && strings.HasPrefix(v, "arn:") {
 		return strings.TrimSuffix(name, ":*")
+	}
+	if strings.HasPrefix(v, "arn:aws:events:") && strings.Contains(v, "/") {
+		return v[strings.LastIndex(v, "/")+1:]
 	}
 	if _, id, ok := strings.Cut(v, "::/apis/"); ok && strings.HasPrefix(v, "arn:") {
 		return id

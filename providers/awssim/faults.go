@@ -35,7 +35,7 @@ func FaultKinds() []FaultKind {
 
 // Fault says what goes wrong, for which requests, and how often.
 type Fault struct {
-	Service   string        `json:"service,omitempty"` // sts, iam, logs, apigateway; "" any
+	Service   string        `json:"service,omitempty"` // sts, iam, events, logs, apigateway; "" any
 	Operation string        `json:"operation"`         // "CreateRole"; "*" any
 	Target    string        `json:"target,omitempty"`  // "" any; else equal to Request.Target (or an existing API's name), or a path.Match pattern
 	Skip      int           `json:"skip,omitempty"`    // let that many matching requests pass first
@@ -240,7 +240,8 @@ var statuses = map[string]map[string]int{
 		"ConcurrentModification": 409, "DeleteConflict": 409, "EntityAlreadyExists": 409, "LimitExceeded": 409, "NoSuchEntity": 404,
 		"ServiceFailure": 500, "InternalFailure": 500, "ServiceUnavailable": 503, "AccessDenied": 403, "ExpiredToken": 403,
 	},
-	"logs": {"ServiceUnavailableException": 503, "InternalFailure": 500},
+	"events": {"InternalException": 500},
+	"logs":   {"ServiceUnavailableException": 503, "InternalFailure": 500},
 	"apigateway": {
 		"ConflictException": 409, "NotFoundException": 404, "TooManyRequestsException": 429, "AccessDeniedException": 403,
 		"ExpiredTokenException": 403, "InternalServerErrorException": 500, "ServiceUnavailableException": 503,

@@ -12,10 +12,10 @@ type Request struct {
 	RequestID string         `json:"requestId"` // as in the response's header
 	Account   string         `json:"account"`
 	Region    string         `json:"region"`
-	Service   string         `json:"service"`          // sts, iam, logs, apigateway
+	Service   string         `json:"service"`          // sts, iam, events, logs, apigateway
 	Operation string         `json:"operation"`        // as the service names it; "" when unknown
 	Changing  bool           `json:"changing"`         // whether the operation may change anything
-	Target    string         `json:"target,omitempty"` // role name, policy ARN, log group name, API ID (its name for CreateApi)
+	Target    string         `json:"target,omitempty"` // role name, policy ARN, log group name, rule name, API ID (its name for CreateApi)
 	Params    map[string]any `json:"params,omitempty"` // as sent, by the service's member names
 	Fault     FaultKind      `json:"fault,omitempty"`  // the fault that decided the answer
 	Outcome   string         `json:"outcome"`          // "ok", a code, or "" while it is still to be executed

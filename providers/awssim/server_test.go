@@ -382,7 +382,8 @@ func TestNoParamBringsAnOperationDown(t *testing.T) {
 	names := []string{"RoleName", "PolicyName", "PolicyArn", "PolicyDocument", "AssumeRolePolicyDocument", "Tags", "TagKeys", "MaxItems", "Marker",
 		"Description", "PermissionsBoundary", "InstanceProfileName", "logGroupName", "logGroupIdentifier", "logGroupIdentifiers", "resourceArn",
 		"resourceIdentifier", "tags", "tagKeys", "limit", "nextToken", "kmsKeyId", "retentionInDays", "policyDocument", "logStreamName", "logEvents",
-		"deletionProtectionEnabled", "apiId", "name", "protocolType", "corsConfiguration", "maxResults", "description"}
+		"deletionProtectionEnabled", "Name", "Rule", "EventBusName", "EventPattern", "ScheduleExpression", "RoleArn", "State", "Targets", "Ids",
+		"ResourceARN", "TargetArn", "NextToken", "Limit", "Force", "apiId", "name", "protocolType", "corsConfiguration", "maxResults", "description"}
 	for _, junk := range []any{nil, "", "x", 7, true, []any{}, []any{nil, 1}, map[string]any{}, map[string]any{"a": nil, "b": []any{1}}} {
 		params := map[string]any{}
 		for _, n := range names {

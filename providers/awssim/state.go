@@ -17,16 +17,19 @@ const stateVersion = 1
 
 // State is everything the cloud holds, over all accounts and regions.
 type State struct {
-	ID        string             `json:"id"`
-	Roles     []*Role            `json:"roles"`
-	Policies  []*Policy          `json:"policies"`
-	Profiles  []*InstanceProfile `json:"instanceProfiles"`
-	LogGroups []*LogGroup        `json:"logGroups"`
-	Apis      []*Api             `json:"apis"`
+	ID         string             `json:"id"`
+	Roles      []*Role            `json:"roles"`
+	Policies   []*Policy          `json:"policies"`
+	Profiles   []*InstanceProfile `json:"instanceProfiles"`
+	LogGroups  []*LogGroup        `json:"logGroups"`
+	Apis       []*Api             `json:"apis"`
+	EventBuses []*EventBus        `json:"eventBuses"`
+	Rules      []*Rule            `json:"rules"`
 }
 
 func emptyState(id string) State {
-	return State{ID: id, Roles: []*Role{}, Policies: []*Policy{}, Profiles: []*InstanceProfile{}, LogGroups: []*LogGroup{}, Apis: []*Api{}}
+	return State{ID: id, Roles: []*Role{}, Policies: []*Policy{}, Profiles: []*InstanceProfile{}, LogGroups: []*LogGroup{}, Apis: []*Api{},
+		EventBuses: []*EventBus{}, Rules: []*Rule{}}
 }
 
 // Birth says when and by whom an object was made.

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// jsonWire is awsJson 1.1: the operation in a header, JSON in and out.
-type jsonWire struct{}
+// jsonWire is awsJson 1.1: the operation in a header, behind the service's prefix, JSON in and out.
+type jsonWire struct{ service, prefix string }
 
-const logsTarget = "Logs_20140328."
+const eventsTarget = "AWSEvents."
 
-func (jsonWire) decode(r *http.Request, body []byte) (operation, map[string]any, *failure) {
-	name, ok := strings.CutPrefix(r.Header.Get("X-Amz-Target"), logsTarget)
-	op, known := operations["logs"][name]
+func (j jsonWire) decode(r *http.Request, body []byte) (operation, map[string]any, *failure) {
+	name, ok := strings.CutPrefix(r.Header.Get("X-Amz-Target"), j.prefix)
+	op, known := operations[j.service][name]
 	if !ok || !known || r.Method != http.MethodPost {
 		return operation{}, nil, &failure{Code: "UnknownOperationException", Status: http.StatusBadRequest}
 	}

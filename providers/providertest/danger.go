@@ -130,8 +130,9 @@ func findOverPages(t *testing.T, c *Case) {
 	if len(byTags) != c.Page+2 {
 		t.Errorf("found %d by tags, want %d: a page and two more", len(byTags), c.Page+2)
 	}
+	unnamed := c.read(t, last.key).Identity.IsZero() // the type has no identity
 	for _, found := range byTags {
-		if !found.ByTags || found.ByNonce || found.Identity.IsZero() || found.Owner == nil || !found.Params[c.Provider.Schema().TagParam].IsSet() {
+		if !found.ByTags || found.ByNonce || found.Identity.IsZero() != unnamed || found.Owner == nil || !found.Params[c.Provider.Schema().TagParam].IsSet() {
 			t.Errorf("candidate %v is not a whole look, found by its tags", found.Key)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package iam provides AWS::IAM::Role.
+// Package iam provides AWS::IAM::Role and Reclaim::IAM::RolePolicyAttachment.
 //
 // Its one rule: a role is shared. Policies and tags that nobody recorded as ours are reported and never removed.
 package iam
@@ -26,7 +26,8 @@ var codes = map[string]resource.Kind{
 // Providers returns the providers of this package's types.
 func Providers(s *session.Session) []resource.Provider {
 	c := iam.NewFromConfig(s.AWS())
-	return []resource.Provider{&role{schema: roleSchema(), api: c, svc: s.Service("IAM", c.Options().BaseEndpoint, codes)}}
+	roles := &role{schema: roleSchema(), api: c, svc: s.Service("IAM", c.Options().BaseEndpoint, codes)}
+	return []resource.Provider{roles, &attachment{schema: attachmentSchema(), role: roles}}
 }
 
 // role implements resource.Provider and resource.Finder.

@@ -18,7 +18,7 @@ const (
 )
 
 // Schemas returns the types of this package.
-func Schemas() []*resource.Schema { return []*resource.Schema{roleSchema()} }
+func Schemas() []*resource.Schema { return []*resource.Schema{roleSchema(), attachmentSchema()} }
 
 func bound(n int64) *int64 { return &n }
 

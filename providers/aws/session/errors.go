@@ -3,6 +3,8 @@ package session
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 
 	"github.com/aws/smithy-go"
 
@@ -95,7 +97,7 @@ func (s *Service) classify(err error, w *watch) error {
 // kindOf classifies an error answer.
 func (s *Service) kindOf(code string, status int) (resource.Kind, resource.Tri) {
 	if kind, ok := s.codes[code]; ok {
-		return kind, resource.No
+		return kind, executed(kind)
 	}
 	if kind, ok := common[code]; ok {
 		return kind, resource.No
@@ -104,6 +106,28 @@ func (s *Service) kindOf(code string, status int) (resource.Kind, resource.Tri) 
 		return resource.Rejected, resource.No
 	}
 	return resource.Uncertain, resource.Perhaps
+}
+
+// executed says what an answer of a known kind tells of its request: only a refusal is certain.
+func executed(kind resource.Kind) resource.Tri {
+	if kind == resource.Uncertain {
+		return resource.Perhaps
+	}
+	return resource.No
+}
+
+// Entry is the error of entries of a changing call that failed inside an answer of success, by their code. done says whether
+// any of the request was carried out; a code that leaves it open is uncertain all the same.
+func (s *Service) Entry(operation, code string, r Reply, done resource.Tri, cause error) error {
+	status := http.StatusBadRequest
+	if strings.HasPrefix(code, "Internal") {
+		status = http.StatusInternalServerError
+	}
+	kind, tri := s.kindOf(code, status)
+	if tri == resource.No {
+		tri = done
+	}
+	return &resource.Error{Kind: kind, Op: operation, Code: code, RequestID: r.RequestID, ServedAt: r.ServedAt, Executed: tri, Err: cause}
 }
 
 // withoutCode classifies a failure that is no error answer of the service.
