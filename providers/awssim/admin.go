@@ -85,7 +85,7 @@ func actionParams(service string, a Action) (map[string]any, error) {
 		}
 	}
 	first := unicode.ToLower
-	if service == "iam" || service == "sts" {
+	if service == "iam" || service == "sts" || service == "dynamodb" {
 		first = unicode.ToUpper
 	}
 	out := make(map[string]any, len(in)+1)
@@ -96,7 +96,7 @@ func actionParams(service string, a Action) (map[string]any, error) {
 	if len(a.Tags) == 0 {
 		return out, nil
 	}
-	if service != "iam" {
+	if service != "iam" && service != "dynamodb" {
 		tags := map[string]any{}
 		for k, v := range a.Tags {
 			tags[k] = v
