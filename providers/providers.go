@@ -13,6 +13,7 @@ import (
 
 	"reclaim/engine/resource"
 	"reclaim/providers/aws/apigatewayv2"
+	"reclaim/providers/aws/dynamodb"
 	"reclaim/providers/aws/iam"
 	"reclaim/providers/aws/logs"
 	"reclaim/providers/aws/session"
@@ -27,6 +28,7 @@ type cloud struct {
 
 var clouds = []cloud{
 	{apigatewayv2.Schemas, apigatewayv2.Providers},
+	{dynamodb.Schemas, dynamodb.Providers},
 	{iam.Schemas, iam.Providers},
 	{logs.Schemas, logs.Providers},
 }

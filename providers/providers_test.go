@@ -23,6 +23,10 @@ var properties = map[string]string{
 	"AWS::ApiGatewayV2::Api": "ApiEndpoint ApiId ApiKeySelectionExpression BasePath Body BodyS3Location CorsConfiguration CredentialsArn " +
 		"Description DisableExecuteApiEndpoint DisableSchemaValidation FailOnWarnings IpAddressType Name ProtocolType RouteKey " +
 		"RouteSelectionExpression Tags Target Version",
+	"AWS::DynamoDB::Table": "Arn AttributeDefinitions BillingMode ContributorInsightsSpecification DeletionProtectionEnabled " +
+		"GlobalSecondaryIndexes ImportSourceSpecification KeySchema KinesisStreamSpecification LocalSecondaryIndexes OnDemandThroughput " +
+		"PointInTimeRecoverySpecification ProvisionedThroughput ResourcePolicy SSESpecification StreamArn StreamSpecification " +
+		"TableClass TableName Tags TimeToLiveSpecification WarmThroughput",
 }
 
 func TestEveryPropertyOfATypeIsHandledOrRefusedWithAReason(t *testing.T) {
@@ -90,7 +94,7 @@ func TestSchemasAreSortedAndSayWhatTheEngineNeeds(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"AWS::ApiGatewayV2::Api", "AWS::IAM::Role", "AWS::Logs::LogGroup", "Std::FS::File", "Std::FS::Zip"}
+	want := []string{"AWS::ApiGatewayV2::Api", "AWS::DynamoDB::Table", "AWS::IAM::Role", "AWS::Logs::LogGroup", "Std::FS::File", "Std::FS::Zip"}
 	if d := cmp.Diff(want, types); d != "" {
 		t.Errorf("types (-want +got):\n%s", d)
 	}

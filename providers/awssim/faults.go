@@ -125,6 +125,7 @@ func (s *Server) outcome(x *exchange) answer {
 	case Malformed:
 		a := s.answer(x)
 		a.status, a.body = http.StatusOK, []byte("<<{ not an answer")
+		delete(a.header, "X-Amz-Crc32") // it is of another body
 		return a
 	case Refused, Throttled, Denied, Expired:
 		x.refused = fault.failure(x)

@@ -30,6 +30,13 @@ type Case struct {
 	Stranger value.Map
 	// Together lists params that the service takes in one call.
 	Together []string
+	// With holds, by param, others that have to change with it, because neither is valid without the other; an absent value
+	// takes one away. Instead holds the same for a param that is taken away.
+	With, Instead map[string]value.Map
+	// Missing names outputs that this variant does not have, with the reason.
+	Missing map[string]string
+	// Stays names params that the service has no way to take back, with the reason: taking one away leads to no call.
+	Stays map[string]string
 	// Absent is a key at which nothing is.
 	Absent resource.Key
 

@@ -112,8 +112,8 @@ func createReadsBack(t *testing.T, c *Case) {
 		}
 	}
 	for _, out := range c.Provider.Schema().Outputs {
-		if !got.Output[out.Name].IsSet() {
-			t.Errorf("output %s is not there", out.Name)
+		if _, missing := c.Missing[out.Name]; got.Output[out.Name].IsSet() == missing {
+			t.Errorf("output %s is %v, and this variant lacks it: %v", out.Name, got.Output[out.Name], missing)
 		}
 	}
 	if !got.Ready || got.ServedAt.IsZero() {
@@ -172,7 +172,7 @@ func changedInPlace(t *testing.T, c *Case) {
 		t.Run(f.Name, func(t *testing.T) {
 			o := c.make(t)
 			was := c.read(t, o.key)
-			desired := c.expand(t, o.params.With(f.Name, v))
+			desired := c.expand(t, with(o.params.With(f.Name, v), c.With[f.Name]))
 			if calls := c.sync(t, o.key, desired, o.params, c.moved(o.params, desired)...); len(calls) == 0 {
 				t.Fatal("no call was made")
 			}
@@ -185,6 +185,14 @@ func changedInPlace(t *testing.T, c *Case) {
 			}
 		})
 	}
+}
+
+// with returns params with others set, or taken away where their value is absent.
+func with(params, others value.Map) value.Map {
+	for name, v := range others {
+		params = params.With(name, v)
+	}
+	return params
 }
 
 // moved names the params in which a and b differ.
@@ -219,8 +227,19 @@ func removedIsRestored(t *testing.T, c *Case) {
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			o := c.make(t)
-			desired := c.expand(t, o.params.With(f.Name, value.Value{}))
-			if calls := c.sync(t, o.key, desired, o.params, f.Name); len(calls) == 0 {
+			desired := c.expand(t, with(o.params.With(f.Name, value.Value{}), c.Instead[f.Name]))
+			write := []string{f.Name}
+			for name := range c.Instead[f.Name] {
+				write = append(write, name)
+			}
+			calls := c.sync(t, o.key, desired, o.params, write...)
+			if why, stays := c.Stays[f.Name]; stays {
+				if len(calls) > 0 {
+					t.Errorf("%v was called, though %s", calls, why)
+				}
+				return
+			}
+			if len(calls) == 0 {
 				t.Fatal("no call was made")
 			}
 			got := c.read(t, o.key)
