@@ -37,7 +37,7 @@ func gapOr(t *types.TableDescription, o *resource.Observation, param value.Path,
 // callPart sends a read that some endpoints do not serve: AWS's own answer is worth the SDK's retries, another is not.
 func callPart[In, Out any](ctx context.Context, p *table, do func(context.Context, *In, ...func(*dynamodb.Options)) (*Out, error), in *In) (*Out, error) {
 	out, _, err := call(ctx, p, do, in, once)
-	if err == nil || unserved(err) {
+	if !resource.Is(err, resource.Throttled) && !resource.Is(err, resource.Uncertain) || unserved(err) {
 		return out, err
 	}
 	out, _, err = call(ctx, p, do, in)
