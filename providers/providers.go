@@ -13,6 +13,7 @@ import (
 
 	"reclaim/engine/resource"
 	"reclaim/providers/aws/apigatewayv2"
+	"reclaim/providers/aws/dynamodb"
 	"reclaim/providers/aws/events"
 	"reclaim/providers/aws/iam"
 	"reclaim/providers/aws/logs"
@@ -28,6 +29,7 @@ type cloud struct {
 
 var clouds = []cloud{
 	{apigatewayv2.Schemas, apigatewayv2.Providers},
+	{dynamodb.Schemas, dynamodb.Providers},
 	{events.Schemas, events.Providers},
 	{iam.Schemas, iam.Providers},
 	{logs.Schemas, logs.Providers},

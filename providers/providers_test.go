@@ -34,6 +34,10 @@ var properties = map[string]string{
 		"RequestModels RequestParameters RouteId RouteKey RouteResponseSelectionExpression Target",
 	"AWS::ApiGatewayV2::Stage": "AccessLogSettings AccessPolicyId ApiId AutoDeploy ClientCertificateId DefaultRouteSettings DeploymentId " +
 		"Description RouteSettings StageName StageVariables Tags",
+	"AWS::DynamoDB::Table": "Arn AttributeDefinitions BillingMode ContributorInsightsSpecification DeletionProtectionEnabled " +
+		"GlobalSecondaryIndexes ImportSourceSpecification KeySchema KinesisStreamSpecification LocalSecondaryIndexes OnDemandThroughput " +
+		"PointInTimeRecoverySpecification ProvisionedThroughput ResourcePolicy SSESpecification StreamArn StreamSpecification " +
+		"TableClass TableName Tags TimeToLiveSpecification WarmThroughput",
 }
 
 func TestEveryPropertyOfATypeIsHandledOrRefusedWithAReason(t *testing.T) {
@@ -102,8 +106,8 @@ func TestSchemasAreSortedAndSayWhatTheEngineNeeds(t *testing.T) {
 		}
 	}
 	want := []string{"AWS::ApiGatewayV2::Api", "AWS::ApiGatewayV2::Authorizer", "AWS::ApiGatewayV2::Integration", "AWS::ApiGatewayV2::Route",
-		"AWS::ApiGatewayV2::Stage", "AWS::Events::Rule", "AWS::IAM::Role", "AWS::Logs::LogGroup", "Reclaim::IAM::RolePolicyAttachment",
-		"Std::FS::File", "Std::FS::Zip"}
+		"AWS::ApiGatewayV2::Stage", "AWS::DynamoDB::Table", "AWS::Events::Rule", "AWS::IAM::Role", "AWS::Logs::LogGroup",
+		"Reclaim::IAM::RolePolicyAttachment", "Std::FS::File", "Std::FS::Zip"}
 	if d := cmp.Diff(want, types); d != "" {
 		t.Errorf("types (-want +got):\n%s", d)
 	}

@@ -12,7 +12,7 @@ import (
 // document, is sensitive as a whole, or was read in another shape than its type says.
 func (w *walker) descend(p place) bool {
 	if p.f.Equal == resource.IAMPolicy || p.f.Equal == resource.JSONDoc || p.sensitive || p.f.Sensitive ||
-		p.d.Sensitive() || p.r.Sensitive() || p.s.Sensitive() {
+		p.d.Sensitive() || p.r.Sensitive() || p.s.Sensitive() || off(p.f, p.d) || off(p.f, p.o) {
 		return false
 	}
 	switch p.f.Type {

@@ -73,6 +73,10 @@ func (c comparer) same(f *resource.Field, a, b value.Value) (res answer, why str
 		return c.sameHash(f, a, b)
 	}
 	switch {
+	case off(f, a) || off(f, b):
+		return of(off(f, a) && off(f, b)), ""
+	case f.Equal == resource.KMSKey && isScalar(a) && isScalar(b):
+		return sameKey(a.Reveal(), b.Reveal())
 	case f.Equal == resource.IAMPolicy:
 		return c.samePolicy(document(a), document(b))
 	case f.Type == resource.TJSON || f.Equal == resource.JSONDoc:
@@ -260,6 +264,10 @@ func sameScalar(f *resource.Field, a, b value.Value) bool {
 	switch {
 	case x == y:
 		return true
+	case f.Equal == resource.AtLeast:
+		want, ok := a.Int()
+		have, known := b.Int()
+		return ok && known && have >= want
 	case f.Type == resource.TInt || a.Kind() == value.Number || b.Kind() == value.Number:
 		return value.EqualNumber(x, y)
 	case f.Equal == resource.FoldCase:
@@ -270,9 +278,10 @@ func sameScalar(f *resource.Field, a, b value.Value) bool {
 	return false
 }
 
-// empty reports whether v says nothing: absent, and under EmptyIsNil also "", [], {} and objects of such.
+// empty reports whether v says nothing: absent, under EmptyIsNil also "", [], {} and objects of such, under OffIsNil
+// also what is switched off.
 func (c comparer) empty(f *resource.Field, v value.Value) bool {
-	if unset(v) {
+	if unset(v) || off(f, v) {
 		return true
 	}
 	return f.Equal == resource.EmptyIsNil && hollow(v)
@@ -343,6 +352,36 @@ func member(f *resource.Field, key string) *resource.Field {
 		return m
 	}
 	return free
+}
+
+// off reports whether v is an object that its own switch turns off (resource.OffIsNil). A switch that is not known yet,
+// or of which only a hash is left, says nothing.
+func off(f *resource.Field, v value.Value) bool {
+	if f.Equal != resource.OffIsNil || v.Kind() != value.Object {
+		return false
+	}
+	for _, m := range f.Fields {
+		if m.Type == resource.TBool {
+			on := v.Get(m.Name)
+			return !on.IsTrue() && on.Kind() != value.Unknown && on.Kind() != value.Hash
+		}
+	}
+	return false
+}
+
+const whyAlias = "an alias, and the service returns the key behind it"
+
+// sameKey compares two names of KMS keys: key ID, key ARN, alias or alias ARN.
+func sameKey(a, b string) (answer, string) {
+	a, b = a[strings.LastIndex(a, ":")+1:], b[strings.LastIndex(b, ":")+1:]
+	aliased := strings.HasPrefix(a, "alias/") != strings.HasPrefix(b, "alias/")
+	switch {
+	case strings.TrimPrefix(a, "key/") == strings.TrimPrefix(b, "key/"):
+		return yes, ""
+	case aliased && a != "" && b != "":
+		return unsure, whyAlias
+	}
+	return no, ""
 }
 
 func unset(v value.Value) bool { return v.Kind() == value.Absent || v.Kind() == value.Null }

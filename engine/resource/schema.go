@@ -73,6 +73,9 @@ const (
 	FoldCase   Equivalence = "case-insensitive" // strings, or a list's items
 	EmptyIsNil Equivalence = "empty-is-absent"  // {} and [] and "" equal absent
 	ARNStar    Equivalence = "arn-star"         // one trailing ":*" does not count
+	AtLeast    Equivalence = "at-least"         // a number that the service raises by itself and never lowers: more is enough
+	KMSKey     Equivalence = "kms-key"          // a key's ID and its ARN are one; an alias cannot be told from the key behind it
+	OffIsNil   Equivalence = "off-is-absent"    // an object whose own switch, its first boolean field, is not on equals absent
 )
 
 // Field describes one param or one nested field of it.

@@ -85,7 +85,7 @@ func actionParams(service string, a Action) (map[string]any, error) {
 		}
 	}
 	first := unicode.ToLower
-	if service == "iam" || service == "sts" || service == "events" {
+	if service == "iam" || service == "sts" || service == "events" || service == "dynamodb" {
 		first = unicode.ToUpper
 	}
 	out := make(map[string]any, len(in)+1)
@@ -96,7 +96,7 @@ func actionParams(service string, a Action) (map[string]any, error) {
 	if len(a.Tags) == 0 {
 		return out, nil
 	}
-	if service != "iam" && service != "events" {
+	if service != "iam" && service != "events" && service != "dynamodb" {
 		tags := map[string]any{}
 		for k, v := range a.Tags {
 			tags[k] = v

@@ -52,6 +52,8 @@ func invalid(service, format string, args ...any) *failure {
 		code = "InvalidParameterException"
 	case "apigateway":
 		code = "BadRequestException"
+	case "dynamodb":
+		code = "ValidationException"
 	}
 	return fail(code, http.StatusBadRequest, format, args...)
 }

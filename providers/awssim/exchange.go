@@ -50,7 +50,7 @@ type operation struct {
 
 // changing reports whether the operation may change anything.
 func (o operation) changing() bool {
-	for _, verb := range []string{"Get", "List", "Describe"} {
+	for _, verb := range []string{"Get", "List", "Describe", "Scan"} {
 		if strings.HasPrefix(o.name, verb) {
 			return false
 		}
@@ -92,6 +92,7 @@ var wires = map[string]wire{
 	"events":     jsonWire{service: "events", prefix: eventsTarget},
 	"logs":       jsonWire{service: "logs", prefix: "Logs_20140328."},
 	"apigateway": restWire{},
+	"dynamodb":   dynamoWire{},
 }
 
 // readExchange reads, authenticates and decodes one request. What is wrong with it stands in refused.
@@ -157,6 +158,8 @@ func guessService(r *http.Request) string {
 	switch {
 	case strings.HasPrefix(r.Header.Get("X-Amz-Target"), eventsTarget):
 		return "events"
+	case strings.HasPrefix(r.Header.Get("X-Amz-Target"), dynamoTarget):
+		return "dynamodb"
 	case r.Header.Get("X-Amz-Target") != "":
 		return "logs"
 	case strings.HasPrefix(r.URL.Path, "/v2/"):
@@ -227,6 +230,14 @@ var commonFailures = map[string]map[string]failure{
 		"throttled": {Code: "TooManyRequestsException", Status: 429, Message: "Too Many Requests"},
 		"internal":  {Code: "InternalServerErrorException", Status: 500, Message: "Internal server error"},
 	},
+	"dynamodb": {
+		"missing":   {Code: "MissingAuthenticationTokenException", Status: 400, Message: "Request must contain either a valid (registered) AWS access key ID or X.509 certificate."},
+		"unsigned":  {Code: "IncompleteSignatureException", Status: 400, Message: "The request signature does not conform to AWS standards."},
+		"expired":   {Code: "ExpiredTokenException", Status: 400, Message: "The security token included in the request is expired"},
+		"denied":    {Code: "AccessDeniedException", Status: 400},
+		"throttled": {Code: "ThrottlingException", Status: 400, Message: "Rate of requests exceeds the allowed throughput."},
+		"internal":  {Code: "InternalServerError", Status: 500, Message: "The request processing has failed because of an unknown error, exception or failure."},
+	},
 }
 
 func common(service, kind string) *failure {
@@ -248,7 +259,8 @@ func targetOf(o operation, params map[string]any) string {
 	return ""
 }
 
-// nameOf shortens the ARN of a log group, an API, a rule or a bus to its name; everything else stays.
+// nameOf shortens the ARN of a log group, an API, a rule, a bus or a table (or of its stream) to its name; everything else
+// stays.
 func nameOf(v string) string {
 	if _, name, ok := strings.Cut(v, ":log-group:"); ok && strings.HasPrefix(v, "arn:") {
 		return strings.TrimSuffix(name, ":*")
@@ -258,6 +270,10 @@ func nameOf(v string) string {
 	}
 	if _, id, ok := strings.Cut(v, "::/apis/"); ok && strings.HasPrefix(v, "arn:") {
 		return id
+	}
+	if _, rest, ok := strings.Cut(v, ":table/"); ok && strings.HasPrefix(v, "arn:") {
+		name, _, _ := strings.Cut(rest, "/")
+		return name
 	}
 	return v
 }

@@ -35,7 +35,7 @@ func FaultKinds() []FaultKind {
 
 // Fault says what goes wrong, for which requests, and how often.
 type Fault struct {
-	Service   string        `json:"service,omitempty"` // sts, iam, events, logs, apigateway; "" any
+	Service   string        `json:"service,omitempty"` // as in the credential scope: iam, dynamodb, …; "" any
 	Operation string        `json:"operation"`         // "CreateRole"; "*" any
 	Target    string        `json:"target,omitempty"`  // "" any; else equal to Request.Target (or an existing API's name), or a path.Match pattern
 	Skip      int           `json:"skip,omitempty"`    // let that many matching requests pass first
@@ -125,6 +125,7 @@ func (s *Server) outcome(x *exchange) answer {
 	case Malformed:
 		a := s.answer(x)
 		a.status, a.body = http.StatusOK, []byte("<<{ not an answer")
+		delete(a.header, "X-Amz-Crc32") // it is of another body
 		return a
 	case Refused, Throttled, Denied, Expired:
 		x.refused = fault.failure(x)
@@ -246,6 +247,7 @@ var statuses = map[string]map[string]int{
 		"ConflictException": 409, "NotFoundException": 404, "TooManyRequestsException": 429, "AccessDeniedException": 403,
 		"ExpiredTokenException": 403, "InternalServerErrorException": 500, "ServiceUnavailableException": 503,
 	},
+	"dynamodb": {"InternalServerError": 500, "ServiceUnavailable": 503},
 }
 
 func statusOf(service, code string) int {

@@ -7,10 +7,11 @@ var operations map[string]map[string]operation
 
 func init() { // a variable with this initialiser would refer to itself, through the faults that look operations up
 	operations = map[string]map[string]operation{
-		"sts":    table([]operation{{"GetCallerIdentity", nil, (*Server).getCallerIdentity}}),
-		"iam":    table(roleOperations(), policyOperations(), profileOperations()),
-		"events": table(ruleOperations(), eventBusOperations()),
-		"logs":   table(logGroupOperations(), logDataOperations()),
+		"sts":      table([]operation{{"GetCallerIdentity", nil, (*Server).getCallerIdentity}}),
+		"iam":      table(roleOperations(), policyOperations(), profileOperations()),
+		"dynamodb": table(tableOperations(), tableAspectOperations(), itemOperations()),
+		"events":   table(ruleOperations(), eventBusOperations()),
+		"logs":     table(logGroupOperations(), logDataOperations()),
 		"apigateway": table(apiOperations(), integrationOperations(), routeOperations(), authorizerOperations(), stageOperations(),
 			deploymentOperations()),
 	}

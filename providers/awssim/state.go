@@ -25,11 +25,12 @@ type State struct {
 	Apis       []*Api             `json:"apis"`
 	EventBuses []*EventBus        `json:"eventBuses"`
 	Rules      []*Rule            `json:"rules"`
+	Tables     []*Table           `json:"tables"`
 }
 
 func emptyState(id string) State {
 	return State{ID: id, Roles: []*Role{}, Policies: []*Policy{}, Profiles: []*InstanceProfile{}, LogGroups: []*LogGroup{}, Apis: []*Api{},
-		EventBuses: []*EventBus{}, Rules: []*Rule{}}
+		EventBuses: []*EventBus{}, Rules: []*Rule{}, Tables: []*Table{}}
 }
 
 // Birth says when and by whom an object was made.

@@ -32,13 +32,16 @@ type Case struct {
 	Together []string
 	// FilledIn holds what the service fills in for params whose default the schema cannot know, because it depends on others.
 	FilledIn value.Map
-	// With holds, by param, what must change with it, when it is changed and when it goes; an absent value goes too.
-	With map[string]value.Map
+	// With holds, by param, others that have to change with it, because neither is valid without the other; an absent value
+	// takes one away. Instead holds the same for a param that is taken away; where it is nil, With counts then too.
+	With, Instead map[string]value.Map
 	// Needs names params that this variant of the type cannot be without, though the type can.
 	Needs []string
 	// Keeps names params that the service cannot take away once they are set, with the reason: leaving one out leads to no
 	// call, and it stays.
 	Keeps map[string]string
+	// Missing names outputs that this variant does not have, with the reason.
+	Missing map[string]string
 	// Absent is a key at which nothing is.
 	Absent resource.Key
 
@@ -183,10 +186,18 @@ func (c *Case) make(t *testing.T) object {
 func (c *Case) with(t *testing.T, params value.Map, name string, v value.Value) value.Map {
 	t.Helper()
 	params = params.With(name, v)
-	for along, v := range c.With[name] {
+	for along, v := range c.along(name, v) {
 		params = params.With(along, v)
 	}
 	return c.expand(t, params)
+}
+
+// along are the params that change when the named one becomes v.
+func (c *Case) along(name string, v value.Value) value.Map {
+	if !v.IsSet() && c.Instead != nil {
+		return c.Instead[name]
+	}
+	return c.With[name]
 }
 
 // sync writes params as desired and returns the names of the calls.

@@ -112,8 +112,8 @@ func createReadsBack(t *testing.T, c *Case) {
 		}
 	}
 	for _, out := range c.Provider.Schema().Outputs {
-		if !got.Output[out.Name].IsSet() {
-			t.Errorf("output %s is not there", out.Name)
+		if _, missing := c.Missing[out.Name]; got.Output[out.Name].IsSet() == missing {
+			t.Errorf("output %s is %v, and this variant lacks it: %v", out.Name, got.Output[out.Name], missing)
 		}
 	}
 	if !got.Ready || got.ServedAt.IsZero() {
@@ -227,7 +227,7 @@ func removedIsRestored(t *testing.T, c *Case) {
 				return
 			}
 			desired := c.with(t, o.params, f.Name, value.Value{})
-			calls := c.sync(t, o.key, desired, o.params, append(slices.Collect(maps.Keys(c.With[f.Name])), f.Name)...)
+			calls := c.sync(t, o.key, desired, o.params, append(slices.Collect(maps.Keys(c.along(f.Name, value.Value{}))), f.Name)...)
 			if len(calls) == 0 {
 				t.Fatal("no call was made")
 			}

@@ -20,6 +20,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go/logging"
 
 	"reclaim/engine/resource"
 )
@@ -68,6 +69,7 @@ func Open(ctx context.Context, c Config) (*Session, error) {
 	if cfg.Region == "" {
 		return nil, errors.New("no AWS region: give --region, set AWS_REGION, or set region in the profile (aws configure)")
 	}
+	cfg.Logger = logging.Nop{} // the SDK's would write warnings to the terminal, raw, beside what is shown there
 	s := &Session{cfg: cfg, endpoints: map[string]string{}}
 	s.creds = newCredentials(c, cfg)
 	s.cfg.Credentials = s.creds
