@@ -50,6 +50,8 @@ func invalid(service, format string, args ...any) *failure {
 		code = "InvalidParameterException"
 	case "apigateway":
 		code = "BadRequestException"
+	case "lambda":
+		code = "ValidationException"
 	}
 	return fail(code, http.StatusBadRequest, format, args...)
 }

@@ -91,6 +91,7 @@ var wires = map[string]wire{
 	"iam":        queryWire{service: "iam", namespace: "https://iam.amazonaws.com/doc/2010-05-08/", version: "2010-05-08"},
 	"logs":       jsonWire{},
 	"apigateway": restWire{},
+	"lambda":     lambdaWire{},
 }
 
 // readExchange reads, authenticates and decodes one request. What is wrong with it stands in refused.
@@ -158,6 +159,8 @@ func guessService(r *http.Request) string {
 		return "logs"
 	case strings.HasPrefix(r.URL.Path, "/v2/"):
 		return "apigateway"
+	case strings.HasPrefix(r.URL.Path, "/20"): // every path begins with a date
+		return "lambda"
 	}
 	return "iam"
 }
@@ -216,6 +219,14 @@ var commonFailures = map[string]map[string]failure{
 		"throttled": {Code: "TooManyRequestsException", Status: 429, Message: "Too Many Requests"},
 		"internal":  {Code: "InternalServerErrorException", Status: 500, Message: "Internal server error"},
 	},
+	"lambda": {
+		"missing":   {Code: "MissingAuthenticationTokenException", Status: 403, Message: "Missing Authentication Token"},
+		"unsigned":  {Code: "IncompleteSignatureException", Status: 403, Message: "The request signature does not conform to AWS standards."},
+		"expired":   {Code: "ExpiredTokenException", Status: 403, Message: "The security token included in the request is expired"},
+		"denied":    {Code: "AccessDeniedException", Status: 403},
+		"throttled": {Code: "TooManyRequestsException", Status: 429, Message: "Rate exceeded"},
+		"internal":  {Code: "ServiceException", Status: 500, Message: "Service encountered an internal error."},
+	},
 }
 
 func common(service, kind string) *failure {
@@ -237,10 +248,13 @@ func targetOf(o operation, params map[string]any) string {
 	return ""
 }
 
-// nameOf shortens the ARN of a log group or an API to its name; everything else stays.
+// nameOf shortens the ARN of a log group, an API or a function to its name; everything else stays.
 func nameOf(v string) string {
 	if _, name, ok := strings.Cut(v, ":log-group:"); ok && strings.HasPrefix(v, "arn:") {
 		return strings.TrimSuffix(name, ":*")
+	}
+	if _, name, ok := strings.Cut(v, ":function:"); ok {
+		return name
 	}
 	if _, id, ok := strings.Cut(v, "::/apis/"); ok && strings.HasPrefix(v, "arn:") {
 		return id

@@ -35,7 +35,7 @@ func FaultKinds() []FaultKind {
 
 // Fault says what goes wrong, for which requests, and how often.
 type Fault struct {
-	Service   string        `json:"service,omitempty"` // sts, iam, logs, apigateway; "" any
+	Service   string        `json:"service,omitempty"` // sts, iam, logs, apigateway, lambda; "" any
 	Operation string        `json:"operation"`         // "CreateRole"; "*" any
 	Target    string        `json:"target,omitempty"`  // "" any; else equal to Request.Target (or an existing API's name), or a path.Match pattern
 	Skip      int           `json:"skip,omitempty"`    // let that many matching requests pass first
@@ -244,6 +244,10 @@ var statuses = map[string]map[string]int{
 	"apigateway": {
 		"ConflictException": 409, "NotFoundException": 404, "TooManyRequestsException": 429, "AccessDeniedException": 403,
 		"ExpiredTokenException": 403, "InternalServerErrorException": 500, "ServiceUnavailableException": 503,
+	},
+	"lambda": {
+		"ResourceConflictException": 409, "ResourceNotFoundException": 404, "PreconditionFailedException": 412, "TooManyRequestsException": 429,
+		"AccessDeniedException": 403, "ExpiredTokenException": 403, "ServiceException": 500, "ResourceNotReadyException": 502,
 	},
 }
 

@@ -11,6 +11,7 @@ func init() { // a variable with this initialiser would refer to itself, through
 		"iam":        table(roleOperations(), policyOperations(), profileOperations()),
 		"logs":       table(logGroupOperations(), logDataOperations()),
 		"apigateway": table(apiOperations()),
+		"lambda":     table(functionOperations(), settingOperations(), permissionOperations()),
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package awssim is a simulated cloud: one loopback HTTP server that speaks the wire protocols of STS and IAM (AWS Query),
-// CloudWatch Logs (awsJson 1.1) and API Gateway v2 (restJson1) for the operations Reclaim uses.
+// CloudWatch Logs (awsJson 1.1), API Gateway v2 and Lambda (restJson1) for the operations Reclaim uses.
 //
 // Its one rule: it must not flatter. Codes, statuses, pages and refusals are the real services', what a service does not
 // return is not returned, and what the simulator cannot know it refuses rather than grants. Everything it was asked stands in
@@ -32,7 +32,7 @@ type Config struct {
 	Region    string                   // for requests whose credential scope names none; default eu-west-1
 	ID        string                   // stable ID in SimHeader; default: the state file's, else random
 	Scale     float64                  // factor on every Delay and Lag; 0 is 1
-	Lag       map[string]time.Duration // service ("iam", "logs", "apigateway") → how long reads do not see a new object; default none
+	Lag       map[string]time.Duration // service ("iam", "logs", "apigateway", "lambda") → how long reads do not see a new object; default none
 	Now       func() time.Time         // the cloud's clock; default time.Now
 	StateFile string                   // when set, state is loaded from it and saved after each change; the log stands beside it in StateFile+".log"
 }

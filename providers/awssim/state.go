@@ -23,10 +23,11 @@ type State struct {
 	Profiles  []*InstanceProfile `json:"instanceProfiles"`
 	LogGroups []*LogGroup        `json:"logGroups"`
 	Apis      []*Api             `json:"apis"`
+	Functions []*Function        `json:"functions"`
 }
 
 func emptyState(id string) State {
-	return State{ID: id, Roles: []*Role{}, Policies: []*Policy{}, Profiles: []*InstanceProfile{}, LogGroups: []*LogGroup{}, Apis: []*Api{}}
+	return State{ID: id, Roles: []*Role{}, Policies: []*Policy{}, Profiles: []*InstanceProfile{}, LogGroups: []*LogGroup{}, Apis: []*Api{}, Functions: []*Function{}}
 }
 
 // Birth says when and by whom an object was made.
