@@ -14,6 +14,7 @@ import (
 	"reclaim/engine/resource"
 	"reclaim/providers/aws/apigatewayv2"
 	"reclaim/providers/aws/iam"
+	"reclaim/providers/aws/lambda"
 	"reclaim/providers/aws/logs"
 	"reclaim/providers/aws/session"
 	"reclaim/providers/std/fs"
@@ -28,6 +29,7 @@ type cloud struct {
 var clouds = []cloud{
 	{apigatewayv2.Schemas, apigatewayv2.Providers},
 	{iam.Schemas, iam.Providers},
+	{lambda.Schemas, lambda.Providers},
 	{logs.Schemas, logs.Providers},
 }
 

@@ -45,6 +45,9 @@ type Case struct {
 
 	// Disagrees names claims that this backend is known to break, with the reason; they are skipped by name.
 	Disagrees map[string]string
+	// Needs names params that this variant cannot do without, though the schema cannot say so, with the reason: none is
+	// taken away.
+	Needs map[string]string
 	// Lacks names params that this backend does not keep, with the reason; they are left out of every sample.
 	Lacks map[string]string
 

@@ -95,6 +95,9 @@ func (s *Service) classify(err error, w *watch) error {
 // kindOf classifies an error answer.
 func (s *Service) kindOf(code string, status int) (resource.Kind, resource.Tri) {
 	if kind, ok := s.codes[code]; ok {
+		if kind == resource.Uncertain {
+			return kind, resource.Perhaps
+		}
 		return kind, resource.No
 	}
 	if kind, ok := common[code]; ok {
