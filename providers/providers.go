@@ -16,6 +16,7 @@ import (
 	"reclaim/providers/aws/dynamodb"
 	"reclaim/providers/aws/events"
 	"reclaim/providers/aws/iam"
+	"reclaim/providers/aws/lambda"
 	"reclaim/providers/aws/logs"
 	"reclaim/providers/aws/session"
 	"reclaim/providers/std/fs"
@@ -32,6 +33,7 @@ var clouds = []cloud{
 	{dynamodb.Schemas, dynamodb.Providers},
 	{events.Schemas, events.Providers},
 	{iam.Schemas, iam.Providers},
+	{lambda.Schemas, lambda.Providers},
 	{logs.Schemas, logs.Providers},
 }
 

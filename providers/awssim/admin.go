@@ -85,7 +85,7 @@ func actionParams(service string, a Action) (map[string]any, error) {
 		}
 	}
 	first := unicode.ToLower
-	if service == "iam" || service == "sts" || service == "events" || service == "dynamodb" {
+	if service == "iam" || service == "sts" || service == "events" || service == "dynamodb" || service == "lambda" {
 		first = unicode.ToUpper
 	}
 	out := make(map[string]any, len(in)+1)
@@ -101,7 +101,7 @@ func actionParams(service string, a Action) (map[string]any, error) {
 		for k, v := range a.Tags {
 			tags[k] = v
 		}
-		out["tags"] = tags
+		out[string(first('t'))+"ags"] = tags
 		return out, nil
 	}
 	var tags []any

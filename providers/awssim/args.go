@@ -52,7 +52,7 @@ func invalid(service, format string, args ...any) *failure {
 		code = "InvalidParameterException"
 	case "apigateway":
 		code = "BadRequestException"
-	case "dynamodb":
+	case "dynamodb", "lambda":
 		code = "ValidationException"
 	}
 	return fail(code, http.StatusBadRequest, format, args...)

@@ -93,6 +93,7 @@ var wires = map[string]wire{
 	"logs":       jsonWire{service: "logs", prefix: "Logs_20140328."},
 	"apigateway": restWire{},
 	"dynamodb":   dynamoWire{},
+	"lambda":     lambdaWire{},
 }
 
 // readExchange reads, authenticates and decodes one request. What is wrong with it stands in refused.
@@ -164,6 +165,8 @@ func guessService(r *http.Request) string {
 		return "logs"
 	case strings.HasPrefix(r.URL.Path, "/v2/"):
 		return "apigateway"
+	case strings.HasPrefix(r.URL.Path, "/20"): // every path begins with a date
+		return "lambda"
 	}
 	return "iam"
 }
@@ -238,6 +241,14 @@ var commonFailures = map[string]map[string]failure{
 		"throttled": {Code: "ThrottlingException", Status: 400, Message: "Rate of requests exceeds the allowed throughput."},
 		"internal":  {Code: "InternalServerError", Status: 500, Message: "The request processing has failed because of an unknown error, exception or failure."},
 	},
+	"lambda": {
+		"missing":   {Code: "MissingAuthenticationTokenException", Status: 403, Message: "Missing Authentication Token"},
+		"unsigned":  {Code: "IncompleteSignatureException", Status: 403, Message: "The request signature does not conform to AWS standards."},
+		"expired":   {Code: "ExpiredTokenException", Status: 403, Message: "The security token included in the request is expired"},
+		"denied":    {Code: "AccessDeniedException", Status: 403},
+		"throttled": {Code: "TooManyRequestsException", Status: 429, Message: "Rate exceeded"},
+		"internal":  {Code: "ServiceException", Status: 500, Message: "Service encountered an internal error."},
+	},
 }
 
 func common(service, kind string) *failure {
@@ -259,14 +270,17 @@ func targetOf(o operation, params map[string]any) string {
 	return ""
 }
 
-// nameOf shortens the ARN of a log group, an API, a rule, a bus or a table (or of its stream) to its name; everything else
-// stays.
+// nameOf shortens the ARN of a log group, an API, a rule, a bus, a function or a table (or of its stream) to its name;
+// everything else stays.
 func nameOf(v string) string {
 	if _, name, ok := strings.Cut(v, ":log-group:"); ok && strings.HasPrefix(v, "arn:") {
 		return strings.TrimSuffix(name, ":*")
 	}
 	if strings.HasPrefix(v, "arn:aws:events:") && strings.Contains(v, "/") {
 		return v[strings.LastIndex(v, "/")+1:]
+	}
+	if _, name, ok := strings.Cut(v, ":function:"); ok {
+		return name
 	}
 	if _, id, ok := strings.Cut(v, "::/apis/"); ok && strings.HasPrefix(v, "arn:") {
 		return id

@@ -248,6 +248,10 @@ var statuses = map[string]map[string]int{
 		"ExpiredTokenException": 403, "InternalServerErrorException": 500, "ServiceUnavailableException": 503,
 	},
 	"dynamodb": {"InternalServerError": 500, "ServiceUnavailable": 503},
+	"lambda": {
+		"ResourceConflictException": 409, "ResourceNotFoundException": 404, "PreconditionFailedException": 412, "TooManyRequestsException": 429,
+		"AccessDeniedException": 403, "ExpiredTokenException": 403, "ServiceException": 500, "ResourceNotReadyException": 502,
+	},
 }
 
 func statusOf(service, code string) int {

@@ -12,7 +12,7 @@ type Request struct {
 	RequestID string         `json:"requestId"` // as in the response's header
 	Account   string         `json:"account"`
 	Region    string         `json:"region"`
-	Service   string         `json:"service"`          // sts, iam, events, logs, apigateway
+	Service   string         `json:"service"`          // as in the credential scope: iam, dynamodb, …
 	Operation string         `json:"operation"`        // as the service names it; "" when unknown
 	Changing  bool           `json:"changing"`         // whether the operation may change anything
 	Target    string         `json:"target,omitempty"` // role name, policy ARN, log group name, rule name, API ID (its name for CreateApi)

@@ -11,6 +11,7 @@ func init() { // a variable with this initialiser would refer to itself, through
 		"iam":      table(roleOperations(), policyOperations(), profileOperations()),
 		"dynamodb": table(tableOperations(), tableAspectOperations(), itemOperations()),
 		"events":   table(ruleOperations(), eventBusOperations()),
+		"lambda":   table(functionOperations(), settingOperations(), permissionOperations()),
 		"logs":     table(logGroupOperations(), logDataOperations()),
 		"apigateway": table(apiOperations(), integrationOperations(), routeOperations(), authorizerOperations(), stageOperations(),
 			deploymentOperations()),

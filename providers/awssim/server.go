@@ -1,6 +1,6 @@
 // Package awssim is a simulated cloud: one loopback HTTP server that speaks the wire protocols of STS and IAM (AWS Query),
-// CloudWatch Logs and EventBridge (awsJson 1.1), DynamoDB (awsJson 1.0) and API Gateway v2 (restJson1) for the operations
-// Reclaim uses.
+// CloudWatch Logs and EventBridge (awsJson 1.1), DynamoDB (awsJson 1.0), API Gateway v2 and Lambda (restJson1) for the
+// operations Reclaim uses.
 //
 // Its one rule: it must not flatter. Codes, statuses, pages and refusals are the real services', what a service does not
 // return is not returned, and what the simulator cannot know it refuses rather than grants. Everything it was asked stands in

@@ -26,11 +26,12 @@ type State struct {
 	EventBuses []*EventBus        `json:"eventBuses"`
 	Rules      []*Rule            `json:"rules"`
 	Tables     []*Table           `json:"tables"`
+	Functions  []*Function        `json:"functions"`
 }
 
 func emptyState(id string) State {
 	return State{ID: id, Roles: []*Role{}, Policies: []*Policy{}, Profiles: []*InstanceProfile{}, LogGroups: []*LogGroup{}, Apis: []*Api{},
-		EventBuses: []*EventBus{}, Rules: []*Rule{}, Tables: []*Table{}}
+		EventBuses: []*EventBus{}, Rules: []*Rule{}, Tables: []*Table{}, Functions: []*Function{}}
 }
 
 // Birth says when and by whom an object was made.

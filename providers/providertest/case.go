@@ -35,8 +35,9 @@ type Case struct {
 	// With holds, by param, others that have to change with it, because neither is valid without the other; an absent value
 	// takes one away. Instead holds the same for a param that is taken away; where it is nil, With counts then too.
 	With, Instead map[string]value.Map
-	// Needs names params that this variant of the type cannot be without, though the type can.
-	Needs []string
+	// Needs names params that this variant of the type cannot be without, though the type can, with the reason: none is taken
+	// away.
+	Needs map[string]string
 	// Keeps names params that the service cannot take away once they are set, with the reason: leaving one out leads to no
 	// call, and it stays.
 	Keeps map[string]string

@@ -111,6 +111,10 @@ func findOverPages(t *testing.T, c *Case) {
 		findChildren(t, c, finder)
 		return
 	}
+	if c.Provider.Schema().Tags == resource.NonceOnly {
+		findByNonceOnly(t, c, finder)
+		return
+	}
 	crowd := resource.Tags{resource.TagResource: "Crowd"}
 	var last object
 	for range c.Page + 2 {
@@ -127,12 +131,12 @@ func findOverPages(t *testing.T, c *Case) {
 	if err != nil {
 		t.Fatalf("find by tags: %v", err)
 	}
+	identity := c.read(t, last.key).Identity // some types have none
 	if len(byTags) != c.Page+2 {
 		t.Errorf("found %d by tags, want %d: a page and two more", len(byTags), c.Page+2)
 	}
-	unnamed := c.read(t, last.key).Identity.IsZero() // the type has no identity
 	for _, found := range byTags {
-		if !found.ByTags || found.ByNonce || found.Identity.IsZero() != unnamed || found.Owner == nil || !found.Params[c.Provider.Schema().TagParam].IsSet() {
+		if !found.ByTags || found.ByNonce || found.Identity.IsZero() != identity.IsZero() || found.Owner == nil || !found.Params[c.Provider.Schema().TagParam].IsSet() {
 			t.Errorf("candidate %v is not a whole look, found by its tags", found.Key)
 		}
 	}
@@ -149,6 +153,37 @@ func findOverPages(t *testing.T, c *Case) {
 	c.Break(c.ListOp, Malformed)
 	if got, err := finder.Find(t.Context(), resource.Query{Nonce: nonce(last.n)}); !resource.Is(err, resource.ReadInvalid) {
 		t.Errorf("find, malformed: %d candidates, %v; want read invalid", len(got), err)
+	}
+}
+
+// findByNonceOnly: where only the ID holds the nonce, one object is found under its parent, and nothing by tags.
+func findByNonceOnly(t *testing.T, c *Case, finder resource.Finder) {
+	schema := c.Provider.Schema()
+	var made []object
+	for range c.Page + 2 {
+		made = append(made, c.create(t))
+	}
+	for _, o := range []object{made[0], made[len(made)-1]} {
+		found, err := finder.Find(t.Context(), resource.Query{Nonce: nonce(o.n), Stack: "stack-1", Resource: "Thing", Key: schema.Place(o.params), Like: o.params})
+		if err != nil {
+			t.Fatalf("find by nonce: %v", err)
+		}
+		if len(found) != 1 || !found[0].Key.Equal(o.key) || !found[0].ByNonce || found[0].ByTags || found[0].ServedAt.IsZero() || found[0].Identity.IsZero() {
+			t.Errorf("found %d by nonce, want only %v, as a whole", len(found), o.key)
+		}
+	}
+	place := schema.Place(made[0].params)
+	if none, err := finder.Find(t.Context(), resource.Query{Nonce: "nobody's", Key: place}); err != nil || len(none) > 0 {
+		t.Errorf("found %d by nobody's nonce, %v; want none", len(none), err)
+	}
+	if c.Break == nil {
+		return
+	}
+	for kind, want := range map[string]resource.Kind{Denied: resource.AccessDenied, Malformed: resource.ReadInvalid} {
+		c.Break(c.ListOp, kind)
+		if got, err := finder.Find(t.Context(), resource.Query{Nonce: nonce(made[0].n), Key: place}); !resource.Is(err, want) {
+			t.Errorf("find, %s: %d candidates, %v; want %s", kind, len(got), err, want)
+		}
 	}
 }
 

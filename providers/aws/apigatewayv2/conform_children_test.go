@@ -159,7 +159,7 @@ func integrationCases(t *testing.T, b *providertest.Backend) []providertest.Case
 		"ResponseParameters": value.OfMap(value.Map{"200": changes("overwrite:statuscode", "201"), "500": changes("append:header.seen", "no")}),
 	}
 	private.With = map[string]value.Map{"ConnectionType": {"ConnectionId": {}, "TlsConfig": {}, "IntegrationUri": value.Of("https://public.example/")}}
-	private.Needs = []string{"ConnectionId"}
+	private.Needs = map[string]string{"ConnectionId": "a private integration has a connection"}
 	private.Keeps = map[string]string{"IntegrationUri": stays, "IntegrationMethod": stays, "PayloadFormatVersion": stays}
 	private.FilledIn = value.Map{"TimeoutInMillis": value.Of(30000)}
 
@@ -180,7 +180,7 @@ func integrationCases(t *testing.T, b *providertest.Backend) []providertest.Case
 	}
 	action.Changed = value.Map{"IntegrationSubtype": value.Of("SQS-PurgeQueue")}
 	action.Keeps = map[string]string{"IntegrationSubtype": stays, "PayloadFormatVersion": stays}
-	action.Needs = []string{"CredentialsArn"}
+	action.Needs = map[string]string{"CredentialsArn": "a service integration has a role"}
 
 	socket := ws.conforms(apigatewayv2.IntegrationType, "Integration", "", 0)
 	socket.Name += " WEBSOCKET"
@@ -223,7 +223,7 @@ func routeCases(t *testing.T, b *providertest.Backend) []providertest.Case {
 		"AuthorizationScopes": value.Of([]string{"entries.all"}), "OperationName": value.Of("AnyEntry"), "AuthorizationType": value.Of("AWS_IAM")}
 	token.Together = []string{"AuthorizationType", "AuthorizerId"}
 	token.With = map[string]value.Map{"AuthorizationType": {"AuthorizerId": {}, "AuthorizationScopes": {}}}
-	token.Needs = []string{"AuthorizerId"}
+	token.Needs = map[string]string{"AuthorizerId": "a route with an authorization has an authorizer"}
 
 	target2, other2 := ws.integration(), ws.integration()
 	socket := ws.conforms(apigatewayv2.RouteType, "Route", "", 0)
@@ -272,7 +272,7 @@ func authorizerCases(t *testing.T, b *providertest.Backend) []providertest.Case 
 		"AuthorizerResultTtlInSeconds": value.Of(5), "EnableSimpleResponses": value.Of(false), "AuthorizerPayloadFormatVersion": value.Of("1.0"),
 		"IdentitySource": value.Of([]string{"$request.header.Other"}), "IdentityValidationExpression": value.Of("[0-9]+")}
 	function.With = map[string]value.Map{"AuthorizerPayloadFormatVersion": {"EnableSimpleResponses": value.Of(false)}}
-	function.Needs = []string{"IdentitySource"} // while answers are kept
+	function.Needs = map[string]string{"IdentitySource": "answers are kept by it"}
 	function.Keeps = map[string]string{"AuthorizerUri": stays, "AuthorizerPayloadFormatVersion": stays}
 	function.FilledIn = value.Map{"AuthorizerResultTtlInSeconds": value.Of(300)}
 
@@ -289,7 +289,7 @@ func authorizerCases(t *testing.T, b *providertest.Backend) []providertest.Case 
 	token.With = map[string]value.Map{"AuthorizerType": {"JwtConfiguration": {}, "AuthorizerUri": value.Of(fmt.Sprintf(functionURI, "gate")),
 		"AuthorizerPayloadFormatVersion": value.Of("1.0")}}
 	token.Keeps = map[string]string{"JwtConfiguration": stays}
-	token.Needs = []string{"IdentitySource"}
+	token.Needs = map[string]string{"IdentitySource": "a token stands somewhere"}
 	return []providertest.Case{function, token}
 }
 

@@ -56,7 +56,7 @@ func (s *service) at(t *testing.T, url string) *service {
 	sess := open(t, session.Config{})
 	s.api = apigatewayv2.NewFromConfig(sess.AWS())
 	s.svc = sess.Service("ApiGatewayV2", s.api.Options().BaseEndpoint, map[string]resource.Kind{
-		"NotFoundException": resource.NotFound, "ConflictException": resource.Busy,
+		"NotFoundException": resource.NotFound, "ConflictException": resource.Busy, "UnclearException": resource.Uncertain,
 	})
 	return s
 }
@@ -91,6 +91,7 @@ func TestAChangingCallSaysWhetherItWasExecuted(t *testing.T) {
 		"expired was not executed":                                             {say(403, "ExpiredTokenException", `{}`), resource.Expired, resource.No},
 		"busy is the service's own code":                                       {say(409, "ConflictException", `{}`), resource.Busy, resource.No},
 		"a server's failure is uncertain":                                      {say(500, "InternalServerErrorException", `{}`), resource.Uncertain, resource.Perhaps},
+		"a code that a service calls uncertain is no refusal":                  {say(400, "UnclearException", `{}`), resource.Uncertain, resource.Perhaps},
 		"a gateway's failure without a code is uncertain":                      {say(502, "", `<html>`), resource.Uncertain, resource.Perhaps},
 		"a refusal without a code is nobody's word":                            {say(403, "", `<html>proxy</html>`), resource.Uncertain, resource.Perhaps},
 		"a refusal in the right form without a code is no word of the service": {say(403, "", `{}`), resource.Uncertain, resource.Perhaps},

@@ -122,6 +122,13 @@ func (s *Session) Verify(ctx context.Context) (resource.Scope, error) {
 	return s.verified, nil
 }
 
+// Verified returns the scope that was verified last, without asking; false before the first time.
+func (s *Session) Verified() (resource.Scope, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.verified, s.key != ""
+}
+
 // ask returns the scope as STS says it, at host ("" for AWS's own). A simulated cloud has a stable name instead of a
 // host and port.
 func (s *Session) ask(ctx context.Context, host string) (resource.Scope, error) {

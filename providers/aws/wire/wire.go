@@ -81,6 +81,18 @@ func Strings(v value.Value) []string {
 	return out
 }
 
+// Texts returns the texts of a map; nil when it is absent or empty.
+func Texts(v value.Value) map[string]string {
+	if len(v.Fields()) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(v.Fields()))
+	for name, e := range v.Fields() {
+		out[name] = Name(e)
+	}
+	return out
+}
+
 // Document returns a TJSON param as the text to send: a string as it is, else JSON without HTML escapes, which would
 // count against the size limits of policies.
 func Document(v value.Value) (string, error) {
