@@ -18,7 +18,7 @@ type behaviour struct {
 func behaviours() []behaviour {
 	var out []behaviour
 	for _, part := range [][]behaviour{stsBehaviours(), roleBehaviours(), policyBehaviours(), documentBehaviours(), logBehaviours(), apiBehaviours(),
-		integrationBehaviours(), routeBehaviours(), authorizerBehaviours(), stageBehaviours(), deploymentBehaviours()} {
+		integrationBehaviours(), routeBehaviours(), authorizerBehaviours(), stageBehaviours(), deploymentBehaviours(), lambdaBehaviours()} {
 		out = append(out, part...)
 	}
 	return out
@@ -40,7 +40,7 @@ func (b behaviour) check(k clients) string {
 }
 
 func TestTheSDKIsAnsweredAsByTheServices(t *testing.T) {
-	_, url := newCloud(t, Config{})
+	_, url := newCloud(t, Config{Scale: claimScale})
 	for _, b := range behaviours() {
 		t.Run(b.claim, func(t *testing.T) {
 			if diff := b.check(newClients(t, url, plainKey, region)); diff != "" {
@@ -52,7 +52,7 @@ func TestTheSDKIsAnsweredAsByTheServices(t *testing.T) {
 
 // TestEveryOperationIsClaimed enumerates from the code: an operation that no claim carries out fails here.
 func TestEveryOperationIsClaimed(t *testing.T) {
-	s, url := newCloud(t, Config{})
+	s, url := newCloud(t, Config{Scale: claimScale})
 	for _, b := range behaviours() {
 		b.do(newClients(t, url, plainKey, region)) //nolint:errcheck // judged above
 	}

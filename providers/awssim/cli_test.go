@@ -18,6 +18,7 @@ type cliStep struct {
 var cliWords = map[string]string{
 	"{trust}": trustJSON, "{allow}": allowJSON, "{protect}": protectsData,
 	"{group}": *groupARN("/cli/g"), "{policy}": "arn:aws:iam::" + account + ":policy/p", "{key}": *keyARN,
+	"{function}": "arn:aws:lambda:" + region + ":" + account + ":function:f", "{signing}": *signingARN,
 	"{settings}": `{"$default":{"ThrottlingBurstLimit":1}}`, "{required}": `{"route.request.querystring.q":{"Required":true}}`,
 	"{accesslog}": "DestinationArn=arn:aws:logs:eu-west-1:123456789012:log-group:a,Format=$context.requestId",
 }
@@ -40,6 +41,7 @@ func cliAPI(s State, region string) *Api {
 
 // cliScripts run beside each other; the CLI takes about a second a call.
 var cliScripts = map[string][]cliStep{
+	"functions": functionScript,
 	"roles": {
 		{words: "sts get-caller-identity", has: `"Account": "123456789012"`},
 		{words: "iam create-role --role-name r --path /cli/ --assume-role-policy-document {trust} --tags Key=a,Value=1 Key=b,Value=2", has: `"RoleId": "AROA`},
@@ -150,7 +152,8 @@ func TestTheAWSCommandLineDrivesEveryOperation(t *testing.T) {
 	if err != nil {
 		t.Skip("skipped: needs aws")
 	}
-	s, url := newCloud(t, Config{})
+	s, url := newCloud(t, Config{Scale: claimScale})
+	cliWords["{zip}"] = archiveFile(t)
 	t.Run("scripts", func(t *testing.T) {
 		for name, steps := range cliScripts {
 			t.Run(name, func(t *testing.T) {

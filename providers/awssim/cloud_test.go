@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/apigatewayv2"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 )
@@ -49,6 +50,7 @@ type clients struct {
 	iam  *iam.Client
 	logs *cloudwatchlogs.Client
 	apis *apigatewayv2.Client
+	fns  *lambda.Client
 	sts  *sts.Client
 	// name makes a name that no other test uses.
 	name func(string) string
@@ -70,7 +72,7 @@ func newClients(t *testing.T, url, key, region string) clients {
 	if len(prefix) > 40 {
 		prefix = prefix[:40]
 	}
-	return clients{context.Background(), iam.NewFromConfig(cfg), cloudwatchlogs.NewFromConfig(cfg), apigatewayv2.NewFromConfig(cfg),
+	return clients{context.Background(), iam.NewFromConfig(cfg), cloudwatchlogs.NewFromConfig(cfg), apigatewayv2.NewFromConfig(cfg), lambda.NewFromConfig(cfg),
 		sts.NewFromConfig(cfg), func(s string) string {
 			n++
 			return fmt.Sprintf("%s-%s-%s-%d", s, prefix, randomHex(2), n)

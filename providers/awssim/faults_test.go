@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/apigatewayv2"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -76,7 +77,10 @@ func TestEachServiceHasItsOwnCodesForCommonFaults(t *testing.T) {
 			return err
 		},
 	}
+	calls["lambda"] = func(k clients) error { _, err := k.fns.ListFunctions(k.ctx, &lambda.ListFunctionsInput{}); return err }
 	want := map[string]map[FaultKind]refusal{
+		"lambda": {Throttled: {"TooManyRequestsException", 429}, Denied: {"AccessDeniedException", 403}, Expired: {"ExpiredTokenException", 403},
+			Refused: {"ServiceException", 500}},
 		"iam": {Throttled: {"Throttling", 400}, Denied: {"AccessDenied", 403}, Expired: {"ExpiredToken", 403}, Refused: {"InternalFailure", 500}},
 		"logs": {Throttled: {"ThrottlingException", 400}, Denied: {"AccessDeniedException", 400}, Expired: {"ExpiredTokenException", 400},
 			Refused: {"InternalFailure", 500}},
