@@ -17,7 +17,8 @@ type behaviour struct {
 // behaviours is every claim; each service has its own file.
 func behaviours() []behaviour {
 	var out []behaviour
-	for _, part := range [][]behaviour{stsBehaviours(), roleBehaviours(), policyBehaviours(), documentBehaviours(), logBehaviours(), apiBehaviours()} {
+	for _, part := range [][]behaviour{stsBehaviours(), roleBehaviours(), policyBehaviours(), documentBehaviours(), logBehaviours(), apiBehaviours(),
+		eventBehaviours()} {
 		out = append(out, part...)
 	}
 	return out
