@@ -205,14 +205,14 @@ func TestATargetIsComparedByWhatConfigSets(t *testing.T) {
 		there, recorded, desired string
 		puts                     bool
 	}{
-		"somebody added a retry policy":         {`,"RetryPolicy":{"MaximumRetryAttempts":3}}`, `}`, `}`, false},
-		"ours was dropped from config":          {`,"RetryPolicy":{"MaximumRetryAttempts":3}}`, `,"RetryPolicy":{"MaximumRetryAttempts":3}}`, `}`, true},
-		"no attempts is not the default":        {`}`, `}`, `,"RetryPolicy":{"MaximumRetryAttempts":0}}`, true},
-		"input is compared as JSON":             {`,"Input":"{\"a\": 1, \"b\":2}"}`, `}`, `,"Input":"{\"b\":2,\"a\":1}"}`, false},
-		"another input is another":              {`,"Input":"{\"a\":1}"}`, `}`, `,"Input":"{\"a\":2}"}`, true},
-		"an empty list is none":                 {`}`, `}`, `,"HttpParameters":{"PathParameterValues":[]}}`, true},
-		"the order of path parameters counts":   {`,"HttpParameters":{"PathParameterValues":["a","b"]}}`, `}`, `,"HttpParameters":{"PathParameterValues":["b","a"]}}`, true},
-		"another function under the same ID is": {`}`, `}`, `x`, true},
+		"somebody added a retry policy":                {`,"RetryPolicy":{"MaximumRetryAttempts":3}}`, `}`, `}`, false},
+		"ours was dropped from config":                 {`,"RetryPolicy":{"MaximumRetryAttempts":3}}`, `,"RetryPolicy":{"MaximumRetryAttempts":3}}`, `}`, true},
+		"no attempts is not the default":               {`}`, `}`, `,"RetryPolicy":{"MaximumRetryAttempts":0}}`, true},
+		"input is compared as JSON":                    {`,"Input":"{\"a\": 1, \"b\":2}"}`, `}`, `,"Input":"{\"b\":2,\"a\":1}"}`, false},
+		"another input is another":                     {`,"Input":"{\"a\":1}"}`, `}`, `,"Input":"{\"a\":2}"}`, true},
+		"parameters with nothing in them are not none": {`}`, `}`, `,"HttpParameters":{"PathParameterValues":[]}}`, true},
+		"the order of path parameters counts":          {`,"HttpParameters":{"PathParameterValues":["a","b"]}}`, `}`, `,"HttpParameters":{"PathParameterValues":["b","a"]}}`, true},
+		"another function under the same ID is":        {`}`, `}`, `x`, true},
 	} {
 		t.Run(why, func(t *testing.T) {
 			s := start(t)
