@@ -29,7 +29,7 @@ func compare(t *testing.T, typ, desired, observed string, gaps map[value.Path]re
 // What config says, and what the services really return for it, are the same to the schemas; and what is not the same
 // is seen.
 func TestSchemasKnowWhatIsEqualToTheirService(t *testing.T) {
-	const group, role, api = "AWS::Logs::LogGroup", "AWS::IAM::Role", "AWS::ApiGatewayV2::Api"
+	const group, role, api, rule = "AWS::Logs::LogGroup", "AWS::IAM::Role", "AWS::ApiGatewayV2::Api", "AWS::Events::Rule"
 	for why, c := range map[string]struct {
 		typ, desired, observed string
 		gaps                   map[value.Path]resource.Gap
@@ -58,6 +58,15 @@ func TestSchemasKnowWhatIsEqualToTheirService(t *testing.T) {
 		"a CORS configuration that somebody deleted is drift":  {typ: api, desired: `{"CorsConfiguration":{"MaxAge":60}}`, observed: `{}`, changes: []value.Path{"CorsConfiguration"}},
 		"an API's defaults are no drift":                       {typ: api, desired: `{"Description":"","DisableExecuteApiEndpoint":false,"IpAddressType":"ipv4"}`, observed: `{"IpAddressType":"ipv4","DisableExecuteApiEndpoint":false}`},
 		"an API renamed by an import is drift":                 {typ: api, desired: `{"Name":"orders"}`, observed: `{"Name":"Imported on 2031-01-01"}`, changes: []value.Path{"Name"}},
+		"a pattern is compared as JSON":                        {typ: rule, desired: `{"EventPattern":{"source":["a"],"detail":{"n":[1]}}}`, observed: `{"EventPattern":{"detail":{"n":[1.0]},"source":["a"]}}`},
+		"another order of a pattern's values is drift":         {typ: rule, desired: `{"EventPattern":{"source":["a","b"]}}`, observed: `{"EventPattern":{"source":["b","a"]}}`, changes: []value.Path{"EventPattern"}},
+		"a rule's defaults are no drift":                       {typ: rule, desired: `{"State":"ENABLED","Description":"","ScheduleExpression":"","EventBusName":"default"}`, observed: `{"State":"ENABLED","EventBusName":"default"}`},
+		"a rule that somebody disabled is drift":               {typ: rule, desired: `{"State":"ENABLED"}`, observed: `{"State":"DISABLED"}`, changes: []value.Path{"State"}},
+		"a target that others added is not config's":           {typ: rule, desired: `{"Targets":[{"Id":"a","Arn":"arn:a"}]}`, observed: `{"Targets":[{"Id":"b","Arn":"arn:b"},{"Id":"a","Arn":"arn:a"}]}`},
+		"a target of ours that is gone is drift":               {typ: rule, desired: `{"Targets":[{"Id":"a","Arn":"arn:a"}]}`, observed: `{"Targets":[]}`, changes: []value.Path{`Targets[Id=a]`}},
+		"a target's input is compared as JSON":                 {typ: rule, desired: `{"Targets":[{"Id":"a","Arn":"arn:a","Input":"{\"x\": 1}"}]}`, observed: `{"Targets":[{"Id":"a","Arn":"arn:a","Input":"{\"x\":1}"}]}`},
+		"a switch that is off reads as not there":              {typ: rule, desired: `{"Targets":[{"Id":"a","Arn":"arn:a","EcsParameters":{"TaskDefinitionArn":"arn:t","EnableExecuteCommand":false}}]}`, observed: `{"Targets":[{"Id":"a","Arn":"arn:a","EcsParameters":{"TaskDefinitionArn":"arn:t"}}]}`},
+		"subnets are a set":                                    {typ: rule, desired: `{"Targets":[{"Id":"a","Arn":"arn:a","EcsParameters":{"TaskDefinitionArn":"arn:t","NetworkConfiguration":{"AwsVpcConfiguration":{"Subnets":["s1","s2"],"SecurityGroups":[]}}}}]}`, observed: `{"Targets":[{"Id":"a","Arn":"arn:a","EcsParameters":{"TaskDefinitionArn":"arn:t","NetworkConfiguration":{"AwsVpcConfiguration":{"Subnets":["s2","s1"]}}}}]}`},
 		"a setting that is not returned is no drift by itself": {typ: api, desired: `{"Name":"orders"}`, observed: `{"Name":"orders"}`, gaps: map[value.Path]resource.Gap{"DisableSchemaValidation": {Kind: resource.GapNotReturned}}},
 	} {
 		t.Run(why, func(t *testing.T) {
@@ -85,6 +94,7 @@ func TestSchemasRefuseWhatTheServiceCannotReturn(t *testing.T) {
 		"a class that there is not":          {"AWS::Logs::LogGroup", `{"LogGroupClass":"STANDARD"}`, `{"LogGroupClass":"GOLD"}`},
 		"a session that is too short":        {"AWS::IAM::Role", `{"MaxSessionDuration":3600}`, `{"MaxSessionDuration":60}`},
 		"a trust policy that is no document": {"AWS::IAM::Role", `{"AssumeRolePolicyDocument":{}}`, `{"AssumeRolePolicyDocument":"%7B"}`},
+		"a rule's state that there is not":   {"AWS::Events::Rule", `{"State":"ENABLED"}`, `{"State":"PAUSED"}`},
 		"a protocol that there is not":       {"AWS::ApiGatewayV2::Api", `{"ProtocolType":"HTTP"}`, `{"ProtocolType":"FTP"}`},
 	} {
 		t.Run(why, func(t *testing.T) {

@@ -18,7 +18,8 @@ type behaviour struct {
 func behaviours() []behaviour {
 	var out []behaviour
 	for _, part := range [][]behaviour{stsBehaviours(), roleBehaviours(), policyBehaviours(), documentBehaviours(), logBehaviours(), apiBehaviours(),
-		integrationBehaviours(), routeBehaviours(), authorizerBehaviours(), stageBehaviours(), deploymentBehaviours(), lambdaBehaviours()} {
+		integrationBehaviours(), routeBehaviours(), authorizerBehaviours(), stageBehaviours(), deploymentBehaviours(), lambdaBehaviours(),
+		eventBehaviours()} {
 		out = append(out, part...)
 	}
 	return out

@@ -18,6 +18,7 @@ type cliStep struct {
 var cliWords = map[string]string{
 	"{trust}": trustJSON, "{allow}": allowJSON, "{protect}": protectsData,
 	"{group}": *groupARN("/cli/g"), "{policy}": "arn:aws:iam::" + account + ":policy/p", "{key}": *keyARN,
+	"{rule}":     *ruleARN("cli-tick"),
 	"{function}": "arn:aws:lambda:" + region + ":" + account + ":function:f", "{signing}": *signingARN,
 	"{settings}": `{"$default":{"ThrottlingBurstLimit":1}}`, "{required}": `{"route.request.querystring.q":{"Required":true}}`,
 	"{accesslog}": "DestinationArn=arn:aws:logs:eu-west-1:123456789012:log-group:a,Format=$context.requestId",
@@ -99,6 +100,28 @@ var cliScripts = map[string][]cliStep{
 		{words: "logs put-log-group-deletion-protection --log-group-identifier /cli/g --no-deletion-protection-enabled"},
 		{words: "logs delete-log-group --log-group-name /cli/g"},
 	},
+	"events": {
+		{words: "events create-event-bus --name cli-bus --tags Key=a,Value=1", has: "event-bus/cli-bus"},
+		{words: "events describe-event-bus --name cli-bus", has: `"Name": "cli-bus"`},
+		{words: "events list-event-buses --limit 1", has: `"Name": "cli-bus"`},
+		{words: "events put-rule --name cli-tick --schedule-expression rate(1hour)", has: "(ValidationException)", refuse: true},
+		{words: `events put-rule --name cli-tick --event-pattern {"source":["ledger"]} --tags Key=a,Value=1 Key=b,Value=2`, has: "rule/cli-tick"},
+		{words: "events describe-rule --name cli-tick", has: `"State": "ENABLED"`},
+		{words: "events list-rules --name-prefix cli-", has: `"Name": "cli-tick"`},
+		{words: "events disable-rule --name cli-tick"},
+		{words: "events enable-rule --name cli-tick"},
+		{words: "events put-targets --rule cli-tick --targets Id=t,Arn=arn:aws:lambda:eu-west-1:" + account + ":function:f", has: `"FailedEntryCount": 0`},
+		{words: "events list-targets-by-rule --rule cli-tick", has: `"Id": "t"`},
+		{words: "events list-rule-names-by-target --target-arn arn:aws:lambda:eu-west-1:" + account + ":function:f", has: `"cli-tick"`},
+		{words: "events delete-rule --name cli-tick", has: "(ValidationException)", refuse: true},
+		{words: "events remove-targets --rule cli-tick --ids t", has: `"FailedEntryCount": 0`},
+		{words: "events tag-resource --resource-arn {rule} --tags Key=c,Value=3"},
+		{words: "events untag-resource --resource-arn {rule} --tag-keys a"},
+		{words: "events list-tags-for-resource --resource-arn {rule}", has: `"Key": "c"`},
+		{words: "events delete-rule --name cli-tick"},
+		{words: "events describe-rule --name cli-tick", has: "(ResourceNotFoundException)", refuse: true},
+		{words: "events delete-event-bus --name cli-bus"},
+	},
 	"apis": {
 		{words: "apigatewayv2 create-api --name first --protocol-type HTTP --tags k=v --cors-configuration AllowHeaders=X-A,AllowOrigins=*", has: `"x-a"`},
 		{words: "apigatewayv2 create-api --name first --protocol-type HTTP", has: "execute-api.eu-west-1"},
@@ -177,7 +200,7 @@ func TestTheAWSCommandLineDrivesEveryOperation(t *testing.T) {
 			}
 		}
 	}
-	if st := s.State(); len(st.Roles) != 1 || len(st.LogGroups) != 0 || len(st.Apis) != 2 {
+	if st := s.State(); len(st.Roles) != 1 || len(st.LogGroups) != 0 || len(st.Rules)+len(st.EventBuses) != 0 || len(st.Apis) != 2 {
 		t.Errorf("left over: %+v", st)
 	}
 }

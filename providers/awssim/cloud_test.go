@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/apigatewayv2"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
@@ -46,12 +47,13 @@ func newCloud(t *testing.T, cfg Config) (*Server, string) {
 
 // clients are the SDK's own, unmodified, without retries.
 type clients struct {
-	ctx  context.Context
-	iam  *iam.Client
-	logs *cloudwatchlogs.Client
-	apis *apigatewayv2.Client
-	fns  *lambda.Client
-	sts  *sts.Client
+	ctx    context.Context
+	iam    *iam.Client
+	logs   *cloudwatchlogs.Client
+	apis   *apigatewayv2.Client
+	fns    *lambda.Client
+	sts    *sts.Client
+	events *eventbridge.Client
 	// name makes a name that no other test uses.
 	name func(string) string
 }
@@ -73,7 +75,7 @@ func newClients(t *testing.T, url, key, region string) clients {
 		prefix = prefix[:40]
 	}
 	return clients{context.Background(), iam.NewFromConfig(cfg), cloudwatchlogs.NewFromConfig(cfg), apigatewayv2.NewFromConfig(cfg), lambda.NewFromConfig(cfg),
-		sts.NewFromConfig(cfg), func(s string) string {
+		sts.NewFromConfig(cfg), eventbridge.NewFromConfig(cfg), func(s string) string {
 			n++
 			return fmt.Sprintf("%s-%s-%s-%d", s, prefix, randomHex(2), n)
 		}}

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/apigatewayv2"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/google/go-cmp/cmp"
@@ -70,8 +71,9 @@ func TestEachFaultEndsACreateAsItSays(t *testing.T) {
 
 func TestEachServiceHasItsOwnCodesForCommonFaults(t *testing.T) {
 	calls := map[string]func(clients) error{
-		"iam":  func(k clients) error { _, err := k.iam.ListRoles(k.ctx, &iam.ListRolesInput{}); return err },
-		"logs": func(k clients) error { _, err := k.describe("x"); return err },
+		"iam":    func(k clients) error { _, err := k.iam.ListRoles(k.ctx, &iam.ListRolesInput{}); return err },
+		"logs":   func(k clients) error { _, err := k.describe("x"); return err },
+		"events": func(k clients) error { _, err := k.events.ListRules(k.ctx, &eventbridge.ListRulesInput{}); return err },
 		"apigateway": func(k clients) error {
 			_, err := k.apis.GetApis(k.ctx, &apigatewayv2.GetApisInput{})
 			return err
@@ -82,6 +84,8 @@ func TestEachServiceHasItsOwnCodesForCommonFaults(t *testing.T) {
 		"lambda": {Throttled: {"TooManyRequestsException", 429}, Denied: {"AccessDeniedException", 403}, Expired: {"ExpiredTokenException", 403},
 			Refused: {"ServiceException", 500}},
 		"iam": {Throttled: {"Throttling", 400}, Denied: {"AccessDenied", 403}, Expired: {"ExpiredToken", 403}, Refused: {"InternalFailure", 500}},
+		"events": {Throttled: {"ThrottlingException", 400}, Denied: {"AccessDeniedException", 400}, Expired: {"ExpiredTokenException", 400},
+			Refused: {"InternalException", 500}},
 		"logs": {Throttled: {"ThrottlingException", 400}, Denied: {"AccessDeniedException", 400}, Expired: {"ExpiredTokenException", 400},
 			Refused: {"InternalFailure", 500}},
 		"apigateway": {Throttled: {"TooManyRequestsException", 429}, Denied: {"AccessDeniedException", 403}, Expired: {"ExpiredTokenException", 403},

@@ -16,7 +16,7 @@ import (
 // Reasons that several claims share.
 const (
 	motoModel      = "IAM's service model bounds it; moto checks no bounds of roles"
-	motoQuota      = "a published IAM quota that moto does not count"
+	motoQuota      = "a published quota that moto does not count"
 	motoTrust      = "CreateRole takes any text as a trust policy in moto; IAM's reference lists MalformedPolicyDocument for it"
 	motoPrincipal  = "IAM resolves principals when a trust policy is saved and shows them on read, as its user guide on principals tells; moto keeps the text"
 	motoReserved   = "aws: tag keys are reserved in every service; moto takes them"
@@ -29,6 +29,15 @@ const (
 	motoApimissing = "AWS answers NotFoundException, as the model lists; moto succeeds on nothing"
 	motoApipages   = "GetApis has maxResults and nextToken; moto ignores both"
 	motoApidual    = "moto does not know ipAddressType"
+	motoRuletags   = "PutRule's reference: tags given for an existing rule are ignored; moto overwrites them"
+	motoRulebounds = "EventBridge's model bounds it; moto checks no bounds of rules, targets and lists"
+	motoSchedule   = "the user guide on schedules gives the forms; moto only looks at how the text begins"
+	motoEventrole  = "EventBridge checks that it can assume a role when it is named, as practitioners report; moto keeps the text"
+	motoTargets    = "PutTargets' reference asks for it; moto checks only that the ARN begins like one"
+	motoPatterns   = "a pattern without a field would match everything; the side that is harder on the client"
+	motoPrefix     = "NamePrefix is text; moto takes it for a regular expression"
+	motoBusrules   = "DeleteEventBus' reference: a bus with rules cannot be deleted; moto lets its rules go too"
+	motoEntries    = "PutTargets can fail for some entries in an answer of success; moto's never does"
 )
 
 // motoDisagrees lists the claims that moto 5.2.1 does not keep, each with why AWS is on the simulated cloud's side. A claim that moto
@@ -128,6 +137,35 @@ var motoDisagrees = map[string]string{
 	"an API's ID is ten lower-case letters and digits":                                                         "moto's have eight letters",
 	"CORS header names come back in lower case, methods as sent":                                               "API Gateway keeps header names in lower case; moto keeps them as sent",
 	"a WebSocket API has a wss endpoint and its own selection expression":                                      "moto gives every API an https endpoint",
+	"a put ignores tags on a rule that is there":                                                               motoRuletags,
+	"a rule name with a slash is invalid":                                                                      motoRulebounds,
+	"a rule name of 65 characters is invalid":                                                                  motoRulebounds,
+	"a rule state that does not exist is invalid":                                                              motoRulebounds,
+	"a rule description over 512 characters is invalid":                                                        motoRulebounds,
+	"a page of more than 100 buses is invalid":                                                                 motoRulebounds,
+	"a page of more than 100 rules is invalid":                                                                 motoRulebounds,
+	"a target ID with a space is invalid":                                                                      motoRulebounds,
+	"events older than a day are not tried again":                                                              motoRulebounds,
+	"a rate of one with a plural is invalid":                                                                   motoSchedule,
+	"a rate of several without a plural is invalid":                                                            motoSchedule,
+	"a rate of nothing is invalid":                                                                             motoSchedule,
+	"a cron of five fields is invalid":                                                                         motoSchedule,
+	"a cron that opens both days is invalid":                                                                   motoSchedule,
+	"a pattern without a field is refused":                                                                     motoPatterns,
+	"a caller cannot put a rule with an aws: tag":                                                              motoReserved,
+	"an aws: tag cannot be put on a rule":                                                                      motoReserved,
+	"a rule's role must be one that EventBridge can assume":                                                    motoEventrole,
+	"a rule's role must be there":                                                                              motoEventrole,
+	"a target's role must be there":                                                                            motoEventrole,
+	"rules are listed by the start of their names":                                                             motoPrefix,
+	"a bus with rules is not deleted":                                                                          motoBusrules,
+	"a target of a service that has none is invalid":                                                           motoTargets,
+	"a target has one input at most":                                                                           motoTargets,
+	"a target's input is JSON":                                                                                 motoTargets,
+	"a cluster needs its parameters":                                                                           motoTargets,
+	"a stream needs a role":                                                                                    motoTargets,
+	"a sixth target exceeds the quota":                                                                         motoQuota,
+	"a bus that is not there fails for itself, in an answer of success":                                        motoEntries,
 }
 
 // startMoto starts moto_server on a free port and returns its URL once it answers.

@@ -56,7 +56,8 @@ func (s *service) at(t *testing.T, url string) *service {
 	sess := open(t, session.Config{})
 	s.api = apigatewayv2.NewFromConfig(sess.AWS())
 	s.svc = sess.Service("ApiGatewayV2", s.api.Options().BaseEndpoint, map[string]resource.Kind{
-		"NotFoundException": resource.NotFound, "ConflictException": resource.Busy, "UnclearException": resource.Uncertain,
+		"NotFoundException": resource.NotFound, "ConflictException": resource.Busy, "ServiceFailure": resource.Uncertain,
+		"UnclearException": resource.Uncertain,
 	})
 	return s
 }
@@ -242,5 +243,40 @@ func TestPagesThatGoRoundAreNoList(t *testing.T) {
 	})
 	if !resource.Is(err, resource.ReadInvalid) || calls != 3 {
 		t.Errorf("pages: %v after %d calls, want read invalid after 3", err, calls)
+	}
+}
+
+// S10: entries that failed inside an answer of success are typed by their code; what leaves it open stays open.
+func TestAFailedEntryIsTypedByItsCode(t *testing.T) {
+	s := serve(t, say(200, "", "{}"))
+	for why, c := range map[string]struct {
+		code     string
+		done     resource.Tri
+		kind     resource.Kind
+		executed resource.Tri
+	}{
+		"the service's own":                       {"ConflictException", resource.No, resource.Busy, resource.No},
+		"where others were carried out":           {"ConflictException", resource.Yes, resource.Busy, resource.Yes},
+		"one that means the same everywhere":      {"ThrottlingException", resource.No, resource.Throttled, resource.No},
+		"one that nobody knows is a refusal":      {"LimitExceededException", resource.No, resource.Rejected, resource.No},
+		"an internal failure proves nothing":      {"InternalException", resource.No, resource.Uncertain, resource.Perhaps},
+		"nor does one that is called uncertain":   {"ServiceFailure", resource.No, resource.Uncertain, resource.Perhaps},
+		"nor does one without a code, said apart": {"", resource.No, resource.Uncertain, resource.Perhaps},
+	} {
+		t.Run(why, func(t *testing.T) {
+			err := s.svc.Entry("PutTargets", c.code, session.Reply{RequestID: "req-1"}, c.done, errors.New("no"))
+			e, ok := errors.AsType[*resource.Error](err)
+			if !ok || e.Kind != c.kind || e.Executed != c.executed || e.RequestID != "req-1" || e.Op != "PutTargets" {
+				t.Errorf("%v, executed %s; want %s, %s", err, e.Executed, c.kind, c.executed)
+			}
+		})
+	}
+}
+
+// S10: a 5xx that the service has a name for is a 5xx all the same.
+func TestACodeThatMeansUncertainIsNoRefusal(t *testing.T) {
+	err := serve(t, say(500, "ServiceFailure", "{}")).create(t.Context())
+	if !resource.Is(err, resource.Uncertain) || resource.DefinitelyNotExecuted(err) {
+		t.Errorf("create: %v, want uncertain, and no proof", err)
 	}
 }
