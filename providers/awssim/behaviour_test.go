@@ -17,7 +17,7 @@ type behaviour struct {
 // behaviours is every claim; each service has its own file.
 func behaviours() []behaviour {
 	var out []behaviour
-	for _, part := range [][]behaviour{stsBehaviours(), roleBehaviours(), policyBehaviours(), documentBehaviours(), logBehaviours(), apiBehaviours()} {
+	for _, part := range [][]behaviour{stsBehaviours(), roleBehaviours(), policyBehaviours(), documentBehaviours(), logBehaviours(), apiBehaviours(), tableBehaviours()} {
 		out = append(out, part...)
 	}
 	return out
@@ -39,7 +39,7 @@ func (b behaviour) check(k clients) string {
 }
 
 func TestTheSDKIsAnsweredAsByTheServices(t *testing.T) {
-	_, url := newCloud(t, Config{})
+	_, url := newCloud(t, Config{Scale: 0.01})
 	for _, b := range behaviours() {
 		t.Run(b.claim, func(t *testing.T) {
 			if diff := b.check(newClients(t, url, plainKey, region)); diff != "" {
@@ -51,7 +51,7 @@ func TestTheSDKIsAnsweredAsByTheServices(t *testing.T) {
 
 // TestEveryOperationIsClaimed enumerates from the code: an operation that no claim carries out fails here.
 func TestEveryOperationIsClaimed(t *testing.T) {
-	s, url := newCloud(t, Config{})
+	s, url := newCloud(t, Config{Scale: 0.01})
 	for _, b := range behaviours() {
 		b.do(newClients(t, url, plainKey, region)) //nolint:errcheck // judged above
 	}

@@ -13,9 +13,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/apigatewayv2"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
 )
 
 const (
@@ -45,11 +47,12 @@ func newCloud(t *testing.T, cfg Config) (*Server, string) {
 
 // clients are the SDK's own, unmodified, without retries.
 type clients struct {
-	ctx  context.Context
-	iam  *iam.Client
-	logs *cloudwatchlogs.Client
-	apis *apigatewayv2.Client
-	sts  *sts.Client
+	ctx    context.Context
+	iam    *iam.Client
+	logs   *cloudwatchlogs.Client
+	apis   *apigatewayv2.Client
+	sts    *sts.Client
+	dynamo *dynamodb.Client
 	// name makes a name that no other test uses.
 	name func(string) string
 }
@@ -57,6 +60,7 @@ type clients struct {
 func newClients(t *testing.T, url, key, region string) clients {
 	t.Helper()
 	cfg := aws.Config{
+		Logger:       logging.Nop{},
 		Region:       region,
 		BaseEndpoint: aws.String(url),
 		Credentials:  credentials.NewStaticCredentialsProvider(key, "secret", ""),
@@ -71,7 +75,7 @@ func newClients(t *testing.T, url, key, region string) clients {
 		prefix = prefix[:40]
 	}
 	return clients{context.Background(), iam.NewFromConfig(cfg), cloudwatchlogs.NewFromConfig(cfg), apigatewayv2.NewFromConfig(cfg),
-		sts.NewFromConfig(cfg), func(s string) string {
+		sts.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg), func(s string) string {
 			n++
 			return fmt.Sprintf("%s-%s-%s-%d", s, prefix, randomHex(2), n)
 		}}
