@@ -30,6 +30,7 @@ func compare(t *testing.T, typ, desired, observed string, gaps map[value.Path]re
 // is seen.
 func TestSchemasKnowWhatIsEqualToTheirService(t *testing.T) {
 	const group, role, api, rule = "AWS::Logs::LogGroup", "AWS::IAM::Role", "AWS::ApiGatewayV2::Api", "AWS::Events::Rule"
+	const table = "AWS::DynamoDB::Table"
 	for why, c := range map[string]struct {
 		typ, desired, observed string
 		gaps                   map[value.Path]resource.Gap
@@ -68,6 +69,21 @@ func TestSchemasKnowWhatIsEqualToTheirService(t *testing.T) {
 		"a switch that is off reads as not there":              {typ: rule, desired: `{"Targets":[{"Id":"a","Arn":"arn:a","EcsParameters":{"TaskDefinitionArn":"arn:t","EnableExecuteCommand":false}}]}`, observed: `{"Targets":[{"Id":"a","Arn":"arn:a","EcsParameters":{"TaskDefinitionArn":"arn:t"}}]}`},
 		"subnets are a set":                                    {typ: rule, desired: `{"Targets":[{"Id":"a","Arn":"arn:a","EcsParameters":{"TaskDefinitionArn":"arn:t","NetworkConfiguration":{"AwsVpcConfiguration":{"Subnets":["s1","s2"],"SecurityGroups":[]}}}}]}`, observed: `{"Targets":[{"Id":"a","Arn":"arn:a","EcsParameters":{"TaskDefinitionArn":"arn:t","NetworkConfiguration":{"AwsVpcConfiguration":{"Subnets":["s2","s1"]}}}}]}`},
 		"a setting that is not returned is no drift by itself": {typ: api, desired: `{"Name":"orders"}`, observed: `{"Name":"orders"}`, gaps: map[value.Path]resource.Gap{"DisableSchemaValidation": {Kind: resource.GapNotReturned}}},
+
+		"attribute definitions have no order":                  {typ: table, desired: `{"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"kind","AttributeType":"N"}]}`, observed: `{"AttributeDefinitions":[{"AttributeName":"kind","AttributeType":"N"},{"AttributeName":"pk","AttributeType":"S"}]}`},
+		"the keys of a table do":                               {typ: table, desired: `{"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}]}`, observed: `{"KeySchema":[{"AttributeName":"sk","KeyType":"HASH"},{"AttributeName":"pk","KeyType":"RANGE"}]}`, changes: []value.Path{"KeySchema", "KeySchema"}},
+		"indexes are told apart by name, projections are sets": {typ: table, desired: `{"GlobalSecondaryIndexes":[{"IndexName":"a-b","Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["y","x"]}},{"IndexName":"c-d"}]}`, observed: `{"GlobalSecondaryIndexes":[{"IndexName":"c-d","WarmThroughput":{"ReadUnitsPerSecond":12000}},{"IndexName":"a-b","Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x","y"]}}]}`},
+		"local indexes too":                                    {typ: table, desired: `{"LocalSecondaryIndexes":[{"IndexName":"l-1","Projection":{"NonKeyAttributes":["y","x"]}}]}`, observed: `{"LocalSecondaryIndexes":[{"IndexName":"l-1","Projection":{"NonKeyAttributes":["x","y"]}}]}`},
+		"an index that config does not have is drift":          {typ: table, desired: `{"GlobalSecondaryIndexes":[{"IndexName":"a-b"}]}`, observed: `{"GlobalSecondaryIndexes":[{"IndexName":"a-b"},{"IndexName":"c-d"}]}`, changes: []value.Path{"GlobalSecondaryIndexes"}},
+		"a table is provisioned unless it says otherwise":      {typ: table, desired: `{"ProvisionedThroughput":{"ReadCapacityUnits":"5","WriteCapacityUnits":5}}`, observed: `{"BillingMode":"PROVISIONED","ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":5}}`},
+		"time to live that is off is none":                     {typ: table, desired: `{"TimeToLiveSpecification":{"AttributeName":"until","Enabled":false}}`, observed: `{"TimeToLiveSpecification":{"Enabled":false}}`},
+		"also where config never had any":                      {typ: table, desired: `{"TableName":"orders"}`, observed: `{"TableName":"orders","TimeToLiveSpecification":{"Enabled":false},"PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":false}}`},
+		"time to live that somebody turned off is drift":       {typ: table, desired: `{"TimeToLiveSpecification":{"AttributeName":"until","Enabled":true}}`, observed: `{"TimeToLiveSpecification":{"Enabled":false}}`, changes: []value.Path{"TimeToLiveSpecification"}},
+		"recovery for 35 days is recovery":                     {typ: table, desired: `{"PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true}}`, observed: `{"PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true,"RecoveryPeriodInDays":35}}`},
+		"a key's ID is its ARN":                                {typ: table, desired: `{"SSESpecification":{"SSEEnabled":true,"KMSMasterKeyId":"a1-b2"}}`, observed: `{"SSESpecification":{"SSEEnabled":true,"SSEType":"KMS","KMSMasterKeyId":"arn:aws:kms:eu-west-1:111122223333:key/a1-b2"}}`},
+		"no bound is no bound":                                 {typ: table, desired: `{"OnDemandThroughput":{"MaxReadRequestUnits":-1}}`, observed: `{}`},
+		"a table that is warmer than asked for is warm enough": {typ: table, desired: `{"WarmThroughput":{"ReadUnitsPerSecond":13000}}`, observed: `{"WarmThroughput":{"ReadUnitsPerSecond":15000,"WriteUnitsPerSecond":4000}}`},
+		"a stream that somebody turned off is drift":           {typ: table, desired: `{"StreamSpecification":{"StreamViewType":"NEW_IMAGE"}}`, observed: `{}`, changes: []value.Path{"StreamSpecification"}},
 	} {
 		t.Run(why, func(t *testing.T) {
 			res := compare(t, c.typ, c.desired, c.observed, c.gaps)

@@ -19,7 +19,7 @@ func behaviours() []behaviour {
 	var out []behaviour
 	for _, part := range [][]behaviour{stsBehaviours(), roleBehaviours(), policyBehaviours(), documentBehaviours(), logBehaviours(), apiBehaviours(),
 		integrationBehaviours(), routeBehaviours(), authorizerBehaviours(), stageBehaviours(), deploymentBehaviours(), lambdaBehaviours(),
-		eventBehaviours()} {
+		eventBehaviours(), tableBehaviours()} {
 		out = append(out, part...)
 	}
 	return out

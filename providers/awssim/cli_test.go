@@ -1,6 +1,7 @@
 package awssim
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -17,6 +18,7 @@ type cliStep struct {
 
 var cliWords = map[string]string{
 	"{trust}": trustJSON, "{allow}": allowJSON, "{protect}": protectsData,
+	"{table}": "arn:aws:dynamodb:" + region + ":" + account + ":table/cli-t", "{kinesis}": *kinesisARN, "{read}": letsRead,
 	"{group}": *groupARN("/cli/g"), "{policy}": "arn:aws:iam::" + account + ":policy/p", "{key}": *keyARN,
 	"{rule}":     *ruleARN("cli-tick"),
 	"{function}": "arn:aws:lambda:" + region + ":" + account + ":function:f", "{signing}": *signingARN,
@@ -170,6 +172,42 @@ var cliScripts = map[string][]cliStep{
 	},
 }
 
+func init() { maps.Copy(cliScripts, cliTables) }
+
+// cliTables drives DynamoDB.
+var cliTables = map[string][]cliStep{"tables": {
+	{words: "dynamodb create-table --table-name cli-t --key-schema AttributeName=pk,KeyType=HASH --attribute-definitions AttributeName=pk,AttributeType=S --billing-mode PAY_PER_REQUEST --tags Key=a,Value=1", has: `"TableStatus": "CREATING"`},
+	{words: "dynamodb wait table-exists --table-name cli-t"},
+	{words: "dynamodb create-table --table-name cli-t --key-schema AttributeName=pk,KeyType=HASH --attribute-definitions AttributeName=pk,AttributeType=S --billing-mode PAY_PER_REQUEST", has: "(ResourceInUseException)", refuse: true},
+	{words: "dynamodb list-tables --page-size 1", has: `"cli-t"`},
+	{words: "dynamodb tag-resource --resource-arn {table} --tags Key=b,Value=2"},
+	{words: "dynamodb untag-resource --resource-arn {table} --tag-keys a"},
+	{words: "dynamodb list-tags-of-resource --resource-arn {table}", has: `"Value": "2"`},
+	{words: "dynamodb update-time-to-live --table-name cli-t --time-to-live-specification Enabled=true,AttributeName=until", has: `"AttributeName": "until"`},
+	{words: "dynamodb describe-time-to-live --table-name cli-t", has: "ENABL"},
+	{words: "dynamodb update-continuous-backups --table-name cli-t --point-in-time-recovery-specification PointInTimeRecoveryEnabled=true", has: `"ENABLED"`},
+	{words: "dynamodb describe-continuous-backups --table-name cli-t", has: "EarliestRestorableDateTime"},
+	{words: "dynamodb update-contributor-insights --table-name cli-t --contributor-insights-action ENABLE", has: "ENABLING"},
+	{words: "dynamodb describe-contributor-insights --table-name cli-t", has: "ENABL"},
+	{words: "dynamodb put-resource-policy --resource-arn {table} --policy {read}", has: "RevisionId"},
+	{words: "dynamodb get-resource-policy --resource-arn {table}", has: "444455556666"},
+	{words: "dynamodb delete-resource-policy --resource-arn {table}"},
+	{words: "dynamodb enable-kinesis-streaming-destination --table-name cli-t --stream-arn {kinesis}", has: "ENABLING"},
+	{words: "dynamodb describe-kinesis-streaming-destination --table-name cli-t", has: "stream/changes"},
+	{words: "dynamodb update-kinesis-streaming-destination --table-name cli-t --stream-arn {kinesis} --update-kinesis-streaming-configuration ApproximateCreationDateTimePrecision=MICROSECOND", has: "UPDATING"},
+	{words: "dynamodb disable-kinesis-streaming-destination --table-name cli-t --stream-arn {kinesis}", has: "DISABLING"},
+	{words: "dynamodb put-item --table-name cli-t --item pk={S=a},n={N=1}"},
+	{words: "dynamodb get-item --table-name cli-t --key pk={S=a}", has: `"N": "1"`},
+	{words: "dynamodb scan --table-name cli-t", has: `"Count": 1`},
+	{words: "dynamodb delete-item --table-name cli-t --key pk={S=a}"},
+	{words: "dynamodb update-table --table-name cli-t --deletion-protection-enabled", has: `"TableStatus": "UPDATING"`},
+	{words: "dynamodb delete-table --table-name cli-t", has: "(ValidationException)", refuse: true},
+	{words: "dynamodb update-table --table-name cli-t --no-deletion-protection-enabled"},
+	{words: "dynamodb describe-table --table-name cli-t", has: `"DeletionProtectionEnabled": false`},
+	{words: "dynamodb delete-table --table-name cli-t", has: "DELETING"},
+	{words: "dynamodb wait table-not-exists --table-name cli-t"},
+}}
+
 func TestTheAWSCommandLineDrivesEveryOperation(t *testing.T) {
 	bin, err := exec.LookPath("aws")
 	if err != nil {
@@ -200,7 +238,7 @@ func TestTheAWSCommandLineDrivesEveryOperation(t *testing.T) {
 			}
 		}
 	}
-	if st := s.State(); len(st.Roles) != 1 || len(st.LogGroups) != 0 || len(st.Rules)+len(st.EventBuses) != 0 || len(st.Apis) != 2 {
+	if st := s.State(); len(st.Roles) != 1 || len(st.LogGroups) != 0 || len(st.Rules)+len(st.EventBuses)+len(st.Tables) != 0 || len(st.Apis) != 2 {
 		t.Errorf("left over: %+v", st)
 	}
 }

@@ -13,11 +13,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/apigatewayv2"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
 )
 
 const (
@@ -54,6 +56,7 @@ type clients struct {
 	fns    *lambda.Client
 	sts    *sts.Client
 	events *eventbridge.Client
+	dynamo *dynamodb.Client
 	// name makes a name that no other test uses.
 	name func(string) string
 }
@@ -61,6 +64,7 @@ type clients struct {
 func newClients(t *testing.T, url, key, region string) clients {
 	t.Helper()
 	cfg := aws.Config{
+		Logger:       logging.Nop{},
 		Region:       region,
 		BaseEndpoint: aws.String(url),
 		Credentials:  credentials.NewStaticCredentialsProvider(key, "secret", ""),
@@ -75,7 +79,7 @@ func newClients(t *testing.T, url, key, region string) clients {
 		prefix = prefix[:40]
 	}
 	return clients{context.Background(), iam.NewFromConfig(cfg), cloudwatchlogs.NewFromConfig(cfg), apigatewayv2.NewFromConfig(cfg), lambda.NewFromConfig(cfg),
-		sts.NewFromConfig(cfg), eventbridge.NewFromConfig(cfg), func(s string) string {
+		sts.NewFromConfig(cfg), eventbridge.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg), func(s string) string {
 			n++
 			return fmt.Sprintf("%s-%s-%s-%d", s, prefix, randomHex(2), n)
 		}}
