@@ -50,7 +50,7 @@ var routes = collection[*Route]{
 }
 
 // httpRouteKey is a method and a path, whose last part alone may be greedy.
-var httpRouteKey = regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY) /([^/{}+ ]*|\{[A-Za-z0-9._:-]+\})(/([^/{}+ ]*|\{[A-Za-z0-9._:-]+\}))*(/?\{[A-Za-z0-9._:-]+\+\})?$`)
+var httpRouteKey = regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY) ((/[^/{}+ ]*|/\{[A-Za-z0-9._:-]+\})+(/\{[A-Za-z0-9._:-]+\+\})?|/\{[A-Za-z0-9._:-]+\+\})$`)
 
 const anyRoute = "$default"
 

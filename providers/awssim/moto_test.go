@@ -28,6 +28,10 @@ const (
 	motoApibounds  = "the API's reference bounds it; moto checks only the protocol's name"
 	motoApimissing = "AWS answers NotFoundException, as the model lists; moto succeeds on nothing"
 	motoApipages   = "GetApis has maxResults and nextToken; moto ignores both"
+	motoChildren   = "AWS answers ConflictException, as practitioners report; moto deletes what a route uses"
+	motoTwins      = "AWS keeps route keys, stage names and authorizers' names unique in an API; moto does not"
+	motoCrash      = "AWS answers NotFoundException, as the model lists; moto crashes with a 500"
+	motoNoChildren = "moto does not implement UpdateStage, DeleteRouteSettings, DeleteAccessLogSettings, GetAuthorizers and the deployments"
 	motoApidual    = "moto does not know ipAddressType"
 	motoRuletags   = "PutRule's reference: tags given for an existing rule are ignored; moto overwrites them"
 	motoRulebounds = "EventBridge's model bounds it; moto checks no bounds of rules, targets and lists"
@@ -166,6 +170,61 @@ var motoDisagrees = map[string]string{
 	"a stream needs a role":                                                                                    motoTargets,
 	"a sixth target exceeds the quota":                                                                         motoQuota,
 	"a bus that is not there fails for itself, in an answer of success":                                        motoEntries,
+	"an integration of an HTTP API is filled in with its timeout, method and connection":                       "AWS answers connectionType INTERNET, as the CLI reference shows; moto leaves it out",
+	"an integration of a WebSocket API is filled in with a shorter timeout and a pass-through":                 "AWS answers payloadFormatVersion 1.0, as the CLI reference shows; moto leaves it out",
+	"children are listed page by page":                                                                         motoApipages,
+	"a request parameter that is set to nothing goes, and the others stay":                                     "an update merges the map; moto replaces it, without what is empty",
+	"an integration in use is not deleted":                                                                     motoChildren,
+	"a second delete of an integration finds nothing":                                                          motoApimissing,
+	"updating an integration that is not there":                                                                motoCrash,
+	"an HTTP API's integration needs a payload format":                                                         motoApibounds,
+	"an HTTP API has no mock integration":                                                                      motoApibounds,
+	"an HTTP API has no request templates":                                                                     motoApibounds,
+	"an integration's timeout is at least 50 ms":                                                               motoApibounds,
+	"a private integration needs a link":                                                                       motoApibounds,
+	"a WebSocket API's integration may not take 30 seconds":                                                    motoApibounds,
+	"a second route with one key conflicts":                                                                    motoTwins,
+	"a route's key changes in place, not to another route's":                                                   motoTwins,
+	"an authorizer comes with the type of authorization, or not at all":                                        motoApibounds,
+	"a route that anyone may call has no authorizer any more":                                                  "AWS drops the authorizer with the type that needs none; moto keeps it",
+	"a route to an integration that is not there is refused":                                                   motoApibounds,
+	"a route with an authorizer that is not there is refused":                                                  motoApibounds,
+	"an HTTP route's key is a method and a path":                                                               motoApibounds,
+	"a greedy variable ends a path":                                                                            motoApibounds,
+	"an HTTP route needs no API key":                                                                           motoApibounds,
+	"a request parameter that is not there":                                                                    motoCrash,
+	"a second delete of a route finds nothing":                                                                 motoApimissing,
+	"a function's answers are kept for 300 s where an identity source is given, and its URI comes back":        "AWS fills the time in; moto does not",
+	"a second authorizer of one name is a bad request":                                                         motoTwins,
+	"an authorizer in use is not deleted":                                                                      motoChildren,
+	"an authorizer is updated, listed and deleted":                                                             motoNoChildren,
+	"an eleventh authorizer exceeds the quota":                                                                 "a published quota that moto does not count",
+	"an authorizer by tokens without an issuer is refused":                                                     motoApibounds,
+	"a WebSocket API takes no tokens":                                                                          motoApibounds,
+	"the authorizers of no API":                                                                                motoNoChildren,
+	"updating an authorizer that is not there":                                                                 motoCrash,
+	"a second stage of one name conflicts":                                                                     motoTwins,
+	"an update merges settings, and a throttle that was set stays":                                             motoNoChildren,
+	"a route's settings are taken away by their own call":                                                      motoNoChildren,
+	"an access log is taken away by its own call":                                                              motoNoChildren,
+	"an access log's destination comes back without :*":                                                        "practitioners see the ARN without it; moto keeps the text",
+	"a stage variable that is set to nothing goes":                                                             motoNoChildren,
+	"a stage's tags are set and taken away by its ARN":                                                         "TagResource takes a stage's ARN; moto knows only APIs'",
+	"a stage that deploys by itself has a deployment after each change":                                        motoNoChildren,
+	"a stage that deploys by itself is given no deployment":                                                    motoNoChildren,
+	"settings of a route that is not there":                                                                    motoApibounds,
+	"taking away settings that are not there":                                                                  motoNoChildren,
+	"taking the access log from a stage that is not there":                                                     motoNoChildren,
+	"an HTTP API has no execution log":                                                                         motoApibounds,
+	"an access log's format has the request's ID":                                                              motoApibounds,
+	"a stage's name has letters, digits, - and _ only":                                                         motoApibounds,
+	"a second delete of a stage finds nothing":                                                                 motoApimissing,
+	"a deployment is made, described, listed, and deleted when no stage serves it":                             motoNoChildren,
+	"an API without routes is not deployed":                                                                    motoApibounds,
+	"a deployment that a stage serves is not deleted":                                                          motoNoChildren,
+	"a deployment that is not there":                                                                           motoNoChildren,
+	"describing a deployment that is not there":                                                                motoNoChildren,
+	"the deployments of no API":                                                                                motoNoChildren,
 }
 
 // startMoto starts moto_server on a free port and returns its URL once it answers.
