@@ -111,6 +111,9 @@ func (s *shared) next(codes []int, counts map[event.Result]int, uncertain []reco
 	case len(out) == 0 && s.hold.Template != "":
 		out = append(out, "reclaim plan "+s.hold.Template)
 	}
+	if was := s.hold.Taken; was != nil && was.Of != "" { // a rollback that was cut off
+		out = append(out, "reclaim rollback "+was.Of)
+	}
 	if s.hold.Of == "" && counts[event.Failed] > 0 && s.journal.madeHere() {
 		out = append(out, "reclaim rollback "+s.hold.Execution)
 	}

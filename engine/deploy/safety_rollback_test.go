@@ -373,7 +373,9 @@ func TestARollbackGoesOnFromWhereverItDied(t *testing.T) {
 			t.Errorf("the hold does not say what is rolled back: %+v", h)
 		}
 		w.elapse()
-		w.recover(deploy.RecoverRequest{Auto: true, TakeHold: h.Execution})
+		if o := w.recover(deploy.RecoverRequest{Auto: true, TakeHold: h.Execution}); !slices.Contains(o.Next, "reclaim rollback "+execution) {
+			t.Errorf("recover does not say how the rollback goes on: %q", o.Next)
+		}
 		if o := w.rollback(execution); o.Exit != 0 {
 			t.Fatalf("after %d acts: exit %d %+v", n, o.Exit, o.Items)
 		}
