@@ -29,7 +29,7 @@ golden:
 	RECLAIM_GOLDEN=1 $(GO) test -count=1 ./ui/...
 	RECLAIM_GOLDEN=1 $(GO) test -count=1 -run TableOfCalls ./engine/deploy
 
-# Kills a deploy, update, replace, recover and destroy at every recorded point, the steps of a local write by themselves, and,
+# Kills a deploy, update, replace, rollback, recover and destroy at every recorded point, the steps of a local write by themselves, and,
 # where moto is installed, a deploy against it at 20 moments.
 crash:
 	$(GO) test -tags crash -count=1 -timeout 15m ./providers/std/fs ./engine/crash/...

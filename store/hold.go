@@ -59,6 +59,9 @@ func (s *Store) holdFor(ctx context.Context, h record.Hold, allow func(*tx) (*re
 		if err != nil {
 			return err
 		}
+		if err := t.begins(h); err != nil {
+			return err
+		}
 		return t.put(bucketHolds, stackKey(h.Stack), h)
 	}})
 	if err != nil {
@@ -70,6 +73,26 @@ func (s *Store) holdFor(ctx context.Context, h record.Hold, allow func(*tx) (*re
 		s.opts.Log("%v", err) // it waits for the next hold; this one is good without it
 	}
 	return h, nil
+}
+
+// begins writes the summary of the hold's execution, and says in that of the execution it was taken from what became of it.
+func (t *tx) begins(h record.Hold) error {
+	if h.Taken != nil {
+		if err := t.cutOff(*h.Taken, "its hold was taken by "+h.Execution+" ("+h.Verb+")"); err != nil {
+			return err
+		}
+	}
+	return t.putExecution(h.Begun())
+}
+
+// cutOff says in the summary of an execution that never released its hold why it has no end.
+func (t *tx) cutOff(h record.Hold, why string) error {
+	e := h.Begun()
+	if _, err := t.read(bucketExecutions, executionKey(h.Stack, h.Execution), &e); err != nil {
+		return err
+	}
+	e.Result = why
+	return t.putExecution(e)
 }
 
 // raiseEpoch gives the next epoch of a stack. The counter outlives holds, so that no epoch is given twice.
@@ -110,8 +133,12 @@ func (s *Store) Release(ctx context.Context, fence record.Fence, e record.Execut
 // fence never holds again.
 func (s *Store) ClearHold(ctx context.Context, stack record.StackID, execution string) error {
 	return s.commits.do(&job{ctx: ctx, f: func(t *tx) error {
-		if _, err := t.heldBy(stack, execution); err != nil {
+		h, err := t.heldBy(stack, execution)
+		if err != nil {
 			return fmt.Errorf("clear hold of %s: %w", stack, err)
+		}
+		if err := t.cutOff(*h, "its hold was cleared"); err != nil {
+			return err
 		}
 		return t.remove(bucketHolds, stackKey(stack))
 	}})

@@ -66,6 +66,8 @@ func recordKey(s record.StackID, id string, gen int) string {
 
 func resourceKey(id string, gen int) string { return fmt.Sprintf("%s/%08d", url.PathEscape(id), gen) }
 
+func executionKey(s record.StackID, id string) string { return stackKey(s) + id }
+
 // splitRecordKey is the reverse of recordKey.
 func splitRecordKey(key string) (s record.StackID, id string, gen int, err error) {
 	s, rest, err := splitKey(key)

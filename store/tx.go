@@ -333,5 +333,9 @@ func (t *tx) PutExecution(e record.Execution) error {
 	if e.ID == "" {
 		return errors.New("write execution: it has no ID")
 	}
-	return t.put(bucketExecutions, stackKey(e.Stack)+e.ID, e)
+	return t.putExecution(e)
+}
+
+func (t *tx) putExecution(e record.Execution) error {
+	return t.put(bucketExecutions, executionKey(e.Stack, e.ID), e)
 }

@@ -151,7 +151,9 @@ func (t *task) retry(ctx context.Context, s *plan.Subject) ending {
 		if c := t.appeared(s.Finding, s.Look.Ours); c != "" {
 			return ending{event.Unsure, c + " carries this resource's tags and was not there a moment ago; nothing was sent. Look again: reclaim recover " + t.stack.String()}
 		}
+		former := rec.Intent
 		rec.Intent = t.newIntent(s)
+		rec.Intent.DeleteFirst, rec.Intent.Replaces = former.DeleteFirst, former.Replaces
 		if len(rec.Intent.Key) > 0 {
 			rec.Key, rec.Physical = rec.Intent.Key, t.provider.Schema().Physical(rec.Intent.Key)
 			rec.Claim = t.provider.Schema().Claim(t.stack.Scope, rec.Key)

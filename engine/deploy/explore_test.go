@@ -131,9 +131,9 @@ func (x *explorer) step() {
 		}
 	}
 	what := rapid.SampledFrom([]string{"replace", "deploy", "change", "decide", "stranger", "recover", "deploy", "toggle", "policy", "some",
-		"destroy", "deploy", "elapse", "heal"}).Draw(x.rt, "what")
+		"destroy", "deploy", "elapse", "heal", "rollback"}).Draw(x.rt, "what")
 	x.note("%s", what)
-	if slices.Contains([]string{"deploy", "some", "destroy", "recover", "decide"}, what) {
+	if slices.Contains([]string{"deploy", "some", "destroy", "recover", "decide", "rollback"}, what) {
 		x.trouble()
 	}
 	switch what {
@@ -162,6 +162,8 @@ func (x *explorer) step() {
 		r.in = true
 	case "destroy":
 		x.ours(x.destroyAll)
+	case "rollback":
+		x.ours(x.rollbackOne)
 	case "recover":
 		x.ours(func(e deploy.Env) { x.recovering(e, deploy.RecoverRequest{Auto: true}) })
 	case "decide":
@@ -244,6 +246,48 @@ func (x *explorer) destroyAll(e deploy.Env) {
 		return
 	}
 	x.outcome(deploy.Run(x.rt.Context(), e, deploy.Request{Plan: p, Approvals: approveAll(p), Parallel: 1}))
+}
+
+// rollbackOne rolls one of the executions back. Nothing goes that the execution did not make.
+func (x *explorer) rollbackOne(e deploy.Env) {
+	var ids []string
+	for _, ex := range x.executions() {
+		if ex.Verb == "deploy" || ex.Verb == "recover" {
+			ids = append(ids, ex.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	execution := rapid.SampledFrom(ids).Draw(x.rt, "execution")
+	others := map[string]string{}
+	for _, r := range x.state().Records {
+		if r.CreatedBy != execution && r.Nonce != "" && (r.Intent == nil || r.Intent.Maker() != execution) {
+			others[r.Nonce] = r.ID
+		}
+	}
+	there := func() map[string]bool {
+		out := map[string]bool{}
+		for _, o := range x.things() {
+			out[o.tags[resource.TagNonce]] = true
+		}
+		return out
+	}
+	time.Sleep(5 * time.Millisecond) // what an earlier run sent and is executed late is no act of the rollback
+	before := there()
+	p, err := plan.MakeRollback(x.rt.Context(), x.planning(e), x.stack, execution)
+	if err != nil {
+		x.mayFail(err)
+		return
+	}
+	x.roundTrip(p)
+	x.outcome(deploy.Run(x.rt.Context(), e, deploy.Request{Plan: p, Approvals: approveAll(p), Parallel: 1}))
+	after := there()
+	for nonce, id := range others {
+		if before[nonce] && !after[nonce] {
+			x.rt.Errorf("a rollback of %s removed %s, which it did not make", execution, id)
+		}
+	}
 }
 
 func (x *explorer) roundTrip(p *plan.Plan) {

@@ -58,7 +58,7 @@ func (j *journal) current(id string) *record.Record {
 			continue
 		}
 		c := *r
-		if r.Status != record.Retired {
+		if r.Current() {
 			return &c
 		}
 		if retired == nil {
@@ -141,9 +141,9 @@ func (j *journal) put(ctx context.Context, r *record.Record, step, why string) e
 	return j.commit(ctx, change{rec: r, step: step, why: why})
 }
 
-// drop commits the end of a record.
-func (j *journal) drop(ctx context.Context, r *record.Record, tomb *record.Tombstone, why string) error {
-	return j.commit(ctx, change{rec: r, step: record.StepPersist(r.ID) + ":dropped", why: why, drop: true, tomb: tomb})
+// drop commits the end of a record, with what must not be separate from it.
+func (j *journal) drop(ctx context.Context, r *record.Record, tomb *record.Tombstone, why string, with ...change) error {
+	return j.commit(ctx, append(with, change{rec: r, step: record.StepPersist(r.ID) + ":dropped", why: why, drop: true, tomb: tomb})...)
 }
 
 // commit writes all changes in one transaction. On success the records carry their new revisions.

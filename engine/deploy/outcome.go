@@ -50,8 +50,8 @@ func (s *shared) finish(ctx context.Context, items []ItemResult, outputs []plan.
 	o.Exits = s.exits(counts, uncertain)
 	o.Exit = FirstExit(o.Exits)
 	o.Summary = summary(counts, s.halt.draining())
-	o.Next = s.next(o.Exits, uncertain)
-	released := s.end(ctx, &o)
+	o.Next = s.next(o.Exits, counts, uncertain)
+	released := s.end(ctx, &o, counts)
 	s.out.emit(event.Ended{Counts: counts, Exit: o.Exit, Exits: o.Exits, Summary: o.Summary, Next: o.Next, Released: released})
 	return o
 }
@@ -96,7 +96,7 @@ func summary(counts map[event.Result]int, why string) string {
 	return text
 }
 
-func (s *shared) next(codes []int, uncertain []record.Record) []string {
+func (s *shared) next(codes []int, counts map[event.Result]int, uncertain []record.Record) []string {
 	var out []string
 	if slices.Contains(codes, ExitUncertain) && len(uncertain) > 0 {
 		out = append(out, "reclaim recover "+s.stack.String())
@@ -104,14 +104,24 @@ func (s *shared) next(codes []int, uncertain []record.Record) []string {
 	if slices.Contains(codes, ExitHeld) {
 		out = append(out, "reclaim status "+s.stack.String())
 	}
-	if len(out) == 0 && len(codes) > 0 && s.hold.Template != "" {
+	switch {
+	case len(codes) == 0:
+	case s.hold.Of != "":
+		out = append(out, "reclaim rollback "+s.hold.Of)
+	case len(out) == 0 && s.hold.Template != "":
 		out = append(out, "reclaim plan "+s.hold.Template)
+	}
+	if was := s.hold.Taken; was != nil && was.Of != "" { // a rollback that was cut off
+		out = append(out, "reclaim rollback "+was.Of)
+	}
+	if s.hold.Of == "" && counts[event.Failed] > 0 && s.journal.madeHere() {
+		out = append(out, "reclaim rollback "+s.hold.Execution)
 	}
 	return out
 }
 
 // end writes the emergency file where something could not be recorded, and releases the hold; false when it stays.
-func (s *shared) end(ctx context.Context, o *Outcome) bool {
+func (s *shared) end(ctx context.Context, o *Outcome, counts map[event.Result]int) bool {
 	if lost := s.halt.lostEvidence(); len(lost) > 0 {
 		path, err := s.env.Store.Emergency(lost)
 		if err != nil {
@@ -122,8 +132,12 @@ func (s *shared) end(ctx context.Context, o *Outcome) bool {
 	if s.halt.stopped() != nil {
 		return false
 	}
-	e := record.Execution{ID: s.hold.Execution, Stack: s.stack, Verb: s.hold.Verb, Plan: s.hold.Plan, Template: s.hold.Template,
-		Owner: s.hold.Owner, Began: s.hold.Since, Ended: s.env.Clock.Now().UTC(), Result: o.Summary}
+	e := s.hold.Begun()
+	e.Ended, e.Result, e.Exit, e.Outputs = s.env.Clock.Now().UTC(), o.Summary, o.Exit, s.keptOutputs(o.Outputs)
+	e.Counts = map[string]int{}
+	for r, n := range counts {
+		e.Counts[string(r)] = n
+	}
 	crash.At(ctx, crash.BeforeRelease)
 	if err := s.env.Store.Release(ctx, s.journal.fence, e); err != nil {
 		o.Summary += "; the hold could not be released: " + err.Error()

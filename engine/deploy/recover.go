@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"reclaim/engine/event"
@@ -71,7 +72,32 @@ func (c *salvage) run(ctx context.Context) Outcome {
 		c.items = append(c.items, res)
 		c.mu.Unlock()
 	})
+	c.keepDecisions(ctx)
 	return c.finish(ctx, c.items, nil)
+}
+
+// keepDecisions says of each decision which run carried it out, and what became of it. Its words are the item's result.
+func (c *salvage) keepDecisions(ctx context.Context) {
+	if len(c.req.Decide) == 0 || c.halt.stopped() != nil {
+		return
+	}
+	err := c.journal.st.Write(context.WithoutCancel(ctx), c.journal.fence, func(tx record.Tx) error {
+		for _, d := range c.req.Decide {
+			d.Execution = c.hold.Execution
+			for _, it := range c.items {
+				if it.ID == d.ID {
+					d.Outcome = strings.TrimSuffix(string(it.Result)+": "+it.Reason, ": ")
+				}
+			}
+			if err := tx.PutDecision(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		c.halt.onWrite(err)
+	}
 }
 
 func nodeName(r record.Ref) string { return fmt.Sprintf("%s %d", r.ID, r.Gen) }

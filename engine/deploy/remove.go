@@ -16,19 +16,22 @@ import (
 
 // delete removes a record and, where it still has one, its object.
 func (t *task) delete(ctx context.Context, s *plan.Subject, it *plan.Item) ending {
-	rec := s.Record
+	rec, with := s.Record, t.restored(s)
 	if f := s.Finding; f != nil {
 		if f.Verdict == recovery.VerdictOurs || f.Verdict == recovery.VerdictPresumed {
 			return t.reclaim(ctx, s, it)
 		}
 		tomb := t.tombstone(rec, "not found when given up", f.Summary)
-		return t.dropped(ctx, rec, tomb, "nothing was found", event.Done)
+		return t.dropped(ctx, rec, tomb, "nothing was found", event.Done, with...)
 	}
 	if len(it.Calls) == 0 && s.Look.Obs != nil {
-		return t.dropped(ctx, rec, t.tombstone(rec, "not ours any more", it.Detail), it.Detail, event.Done)
+		return t.dropped(ctx, rec, t.tombstone(rec, "not ours any more", it.Detail), it.Detail, event.Done, with...)
 	}
 	if len(it.Calls) == 0 {
-		return t.dropped(ctx, rec, t.remains(rec), it.Detail, event.Done)
+		return t.dropped(ctx, rec, t.remains(rec), it.Detail, event.Done, with...)
+	}
+	if end := t.restore(ctx, rec, with); end.ended() {
+		return end
 	}
 	if end := t.deleteObject(ctx, s); end.ended() {
 		return end
@@ -50,8 +53,9 @@ func (t *shared) remains(rec *record.Record) *record.Tombstone {
 	return t.tombstone(rec, "deleted", "an earlier attempt of its create was never answered")
 }
 
-func (t *task) dropped(ctx context.Context, rec *record.Record, tomb *record.Tombstone, why string, r event.Result) ending {
-	if err := t.journal.drop(after(ctx, rec.ID), rec, tomb, why); err != nil {
+// dropped ends a record, with what must not be separate from it.
+func (t *task) dropped(ctx context.Context, rec *record.Record, tomb *record.Tombstone, why string, r event.Result, with ...change) ending {
+	if err := t.journal.drop(after(ctx, rec.ID), rec, tomb, why, with...); err != nil {
 		return t.notCommitted(err)
 	}
 	t.acted = true
@@ -60,7 +64,7 @@ func (t *task) dropped(ctx context.Context, rec *record.Record, tomb *record.Tom
 
 // retain lets the record go and leaves the object, with a tombstone.
 func (t *task) retain(ctx context.Context, s *plan.Subject, it *plan.Item) ending {
-	return t.dropped(ctx, s.Record, t.tombstone(s.Record, "retained", it.Detail), it.Detail, event.Kept)
+	return t.dropped(ctx, s.Record, t.tombstone(s.Record, "retained", it.Detail), it.Detail, event.Kept, t.restored(s)...)
 }
 
 func (t *shared) tombstone(rec *record.Record, why, note string) *record.Tombstone {

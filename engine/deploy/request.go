@@ -53,6 +53,12 @@ type Request struct {
 	Parallel  int               // calls at once, looks included; 0: 16
 	Strict    bool              // S19's set is not carried out by itself
 	Adopt     map[string]string // ID → physical ID or "", as the plan was made with
+	OnFailure *OnFailure        // nil: a run in which a resource fails stops, and what it made stays
+}
+
+// OnFailure rolls back what the run made when a resource of it fails, within what was approved for the run.
+type OnFailure struct {
+	AllowDataLoss []string // IDs whose data may be destroyed with what the run made (S25)
 }
 
 // RecoverRequest resolves the uncertain records of a stack.
@@ -87,4 +93,5 @@ type Outcome struct {
 	Summary   string        `json:"summary"`
 	Next      []string      `json:"next,omitempty"`      // commands to run next
 	Emergency string        `json:"emergency,omitempty"` // file of S36
+	Rollback  *Outcome      `json:"rollback,omitempty"`  // of what the run made, after a failure
 }

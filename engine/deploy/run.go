@@ -23,7 +23,7 @@ func Run(ctx context.Context, env Env, r Request) (Outcome, error) {
 		return Outcome{}, err
 	}
 	hold := record.Hold{Stack: r.Plan.Stack, Execution: NewExecution(), Verb: string(r.Plan.Verb), Owner: env.Owner,
-		Since: env.Clock.Now().UTC(), Template: r.Plan.Template.Path, Plan: r.Plan.Fingerprint}
+		Since: env.Clock.Now().UTC(), Template: r.Plan.Template.Path, Plan: r.Plan.Fingerprint, Of: r.Plan.Of}
 	hold, err := env.Store.Acquire(ctx, hold)
 	if err != nil {
 		return Outcome{}, err
@@ -36,7 +36,11 @@ func Run(ctx context.Context, env Env, r Request) (Outcome, error) {
 	for _, a := range r.Approvals {
 		d.approvals[a.ID] = append(d.approvals[a.ID], a)
 	}
-	return d.run(ctx), nil
+	o := d.run(ctx)
+	if r.OnFailure != nil && d.failed(ctx, &o) {
+		o.undone(undo(ctx, env, r, o.Execution))
+	}
+	return o, nil
 }
 
 // inFlight is how many resources may be under way. Only calls take a place: one that waits for the store, for a window or for
@@ -105,7 +109,8 @@ func begin(ctx context.Context, env Env, hold record.Hold, parallel int) (*share
 // release ends a hold under which nothing was begun, and returns why.
 func release(ctx context.Context, env Env, hold record.Hold, why error) error {
 	fence := record.Fence{Stack: hold.Stack, Execution: hold.Execution, Epoch: hold.Epoch}
-	e := record.Execution{ID: hold.Execution, Stack: hold.Stack, Verb: hold.Verb, Owner: hold.Owner, Began: hold.Since, Ended: env.Clock.Now().UTC(), Result: why.Error()}
+	e := hold.Begun()
+	e.Ended, e.Result, e.Exit = env.Clock.Now().UTC(), why.Error(), ExitError
 	return errors.Join(why, env.Store.Release(context.WithoutCancel(ctx), fence, e))
 }
 
@@ -342,7 +347,7 @@ func (d *deployment) task(it *plan.Item) (*task, error) {
 		t.newName = it.Name
 	}
 	if it.Removal {
-		t.gen = it.Gen
+		t.gen, t.undo = it.Gen, d.req.Plan.Of
 		return t, nil
 	}
 	t.wanted = d.source(it)
@@ -398,20 +403,33 @@ func sameObject(old, next *record.Record) bool {
 	return old.Claim == next.Claim
 }
 
+// outputs are the template's, with what is known by now; nil where there is no template, or they cannot be resolved.
 func (d *deployment) outputs() []plan.Output {
 	if d.req.Graph == nil {
 		return nil
 	}
+	d.knowRecorded()
 	resolved, err := d.req.Graph.ResolveOutputs(d.known.Facts)
 	if err != nil {
 		d.out.emit(event.Warning{Text: "outputs: " + err.Error()})
 		return nil
 	}
-	var out []plan.Output
+	out := []plan.Output{}
 	for _, o := range resolved {
 		out = append(out, plan.Output{Name: o.Name, Value: d.env.Sealer.Seal(o.Value), Description: o.Description})
 	}
 	return out
+}
+
+// knowRecorded makes known, from its record, what the run did not come to: outputs may name it all the same.
+func (d *deployment) knowRecorded() {
+	for _, r := range d.req.Graph.Resources {
+		rec := d.journal.current(r.ID)
+		if rec == nil || rec.Status != record.Made || rec.Type != r.Type || d.known.Has(r.ID) {
+			continue
+		}
+		d.known.Set(r.ID, r.Schema, plan.Readable(rec.Params), plan.Readable(rec.Output))
+	}
 }
 
 // waits is until when former holders' calls on any record may still be under way.

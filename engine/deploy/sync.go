@@ -205,6 +205,7 @@ func (t *task) replace(ctx context.Context, s *plan.Subject, it *plan.Item) endi
 	if !plan.Keeps(old.UpdateReplacePolicy) { // the plan said that the old one is kept when either policy says so
 		old.UpdateReplacePolicy = s.Policies[1]
 	}
+	next.Intent.Replaces = old.Gen
 	why := fmt.Sprintf("replaced by generation %d because of %v", it.Gen, it.Cause)
 	return t.send(ctx, s, next, change{rec: old, step: record.StepRetired(old.ID, old.Gen), why: why})
 }
@@ -232,6 +233,6 @@ func (t *task) replaceInPlace(ctx context.Context, s *plan.Subject, it *plan.Ite
 	if end.ended() {
 		return end
 	}
-	next.Intent.DeleteFirst = true
+	next.Intent.DeleteFirst, next.Intent.Replaces = true, old.Gen
 	return t.send(ctx, s, next, t.dropping(old, fmt.Sprintf("deleted for generation %d", it.Gen)))
 }

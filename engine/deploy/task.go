@@ -50,6 +50,7 @@ type task struct {
 	grants   []plan.Grant
 	newName  string
 	adopt    *string
+	undo     string // the execution that made the record to remove, when that is rolled back
 
 	auto     bool             // S19's set may be carried out
 	decision *record.Decision // what the operator decided; used once
@@ -200,6 +201,9 @@ func (t *task) observe(ctx context.Context) (plan.Subject, error) {
 	}
 	if c := t.journal.current(t.planned.ID); c != nil && rec != nil {
 		s.Current = c.Gen == rec.Gen
+	}
+	if t.undo != "" && rec != nil {
+		s.Undo = plan.UndoOf(t.undo, rec, t.journal.find(func(r *record.Record) bool { return r.ID == rec.ID }))
 	}
 	if t.wanted != nil {
 		res, err := t.wanted.resolve(ctx, rec)

@@ -47,6 +47,8 @@ type Subject struct {
 	// AbsentDeps are dependencies without a record that do not exist (S38).
 	AbsentDeps []string
 	Adopt      *string // the operator opted in; the text is a physical ID or ""
+
+	Undo *Undo // the record is removed because the execution that made it is rolled back; nil otherwise
 }
 
 // NeedsVerdict reports whether what a record's object is can only be told by the verdict table.
@@ -80,6 +82,8 @@ func Decide(s Subject) Item {
 		it.block(ReadFailed, "its unfinished create could not be judged; look again")
 	case s.Record != nil && s.Finding == nil && s.Look.Unplaced:
 		it.block(ReadFailed, "its record (%s) does not say where the object is, so that nothing can be said of it; nothing is made or given up", s.Record.Status)
+	case s.Undo != nil:
+		s.undo(&it)
 	case !s.Wanted:
 		s.removal(&it)
 	case s.Record == nil:
@@ -474,15 +478,20 @@ func (s Subject) guard(it *Item, destroyed bool) {
 
 // removal: no template names the resource any more, its generation was replaced, or the stack is destroyed.
 func (s Subject) removal(it *Item) {
+	policy := s.Record.DeletionPolicy
+	if s.replaced() && !NeedsVerdict(s.Record, s.Provider.Schema()) {
+		policy = s.Record.UpdateReplacePolicy
+	}
+	s.remove(it, policy)
+}
+
+// remove takes the record's object away, as the policy says.
+func (s Subject) remove(it *Item, policy string) {
 	if NeedsVerdict(s.Record, s.Provider.Schema()) {
-		s.removeUnfinished(it)
+		s.removeUnfinished(it, policy)
 		return
 	}
-	r, obs := s.Record, s.Look.Obs
-	policy := r.DeletionPolicy
-	if s.replaced() {
-		policy = r.UpdateReplacePolicy
-	}
+	obs := s.Look.Obs
 	switch {
 	case Keeps(policy):
 		it.Action, it.Needs = Retain, []Grant{GrantChange}
@@ -545,15 +554,15 @@ func (s Subject) planDelete(it *Item, obs *resource.Observation) {
 	}
 }
 
-func (s Subject) removeUnfinished(it *Item) {
+func (s Subject) removeUnfinished(it *Item, policy string) {
 	f := s.Finding
 	it.Finding, it.Physical = f, cmp.Or(f.Physical, it.Physical)
 	ours := f.Verdict == recovery.VerdictOurs || f.Verdict == recovery.VerdictPresumed
 	switch {
-	case ours && Keeps(s.Record.DeletionPolicy):
+	case ours && Keeps(policy):
 		it.Action, it.Needs, it.Detail = Retain, []Grant{GrantChange}, f.Summary+" It is kept by its policy; the record goes, a tombstone stays"
 		return
-	case ours && s.Record.DeletionPolicy == record.PolicySnapshot:
+	case ours && policy == record.PolicySnapshot:
 		it.block(Unsupported, "its policy asks for a snapshot, which %s does not have here", it.Type)
 		return
 	}

@@ -78,6 +78,7 @@ func decisions() map[string]map[string]decision {
 		"a create is unfinished":          unfinished(),
 		"removal":                         removals(),
 		"removal of an unfinished create": unfinishedRemovals(),
+		"rollback":                        undos(),
 	}
 }
 
@@ -323,10 +324,6 @@ func unfinished() map[string]decision {
 func removals() map[string]decision {
 	del := []Grant{GrantDelete}
 	replaced := func(s *Subject) { s.Record.Status, s.LastGen = record.Retired, 3 }
-	nameless := func(s *Subject) { // an object that nothing but its params tells from another
-		s.Record.Identity, s.Record.Nonce = resource.Identity{}, ""
-		s.Look.Obs.Identity, s.Look.Obs.Owner = resource.Identity{}, resource.Tags{}
-	}
 	return map[string]decision{
 		"what no template names is deleted": {of: removed(named), action: Delete, needs: del, says: "deleted", check: calls("delete")},
 		"what is in the way of that goes first": {of: removed(named, func(s *Subject) {

@@ -46,6 +46,8 @@ const (
 	DependencyBlocked Reason = "dependency blocked"
 	DependencyAbsent  Reason = "dependency absent" // S38
 	ClaimedTwice      Reason = "claimed twice"
+	NotUndone         Reason = "not rolled back" // S23, S24
+	StillUsed         Reason = "still used"      // S24
 	Unsupported       Reason = "unsupported"
 	ReadFailed        Reason = "read failed"
 )
@@ -118,6 +120,8 @@ type Verb string
 const (
 	VerbDeploy  Verb = "deploy"
 	VerbDestroy Verb = "destroy"
+	// VerbRollback removes what one execution made (S24).
+	VerbRollback Verb = "rollback"
 )
 
 // Plan is immutable. Fingerprint is its name.
@@ -127,6 +131,7 @@ type Plan struct {
 	Stack       record.StackID `json:"stack"`
 	StoreID     string         `json:"storeId"`
 	Verb        Verb           `json:"verb"`
+	Of          string         `json:"of,omitempty"` // of a rollback: the execution
 	MadeAt      time.Time      `json:"madeAt"`
 	Template    TemplateRef    `json:"template,omitzero"`
 	Items       []Item         `json:"items"` // in dependency order: what others wait for comes first (destroy: last)
@@ -146,11 +151,7 @@ type TemplateRef struct {
 }
 
 // Output is one stack output.
-type Output struct {
-	Name        string      `json:"name"`
-	Value       value.Value `json:"value"`
-	Description string      `json:"description,omitempty"`
-}
+type Output = record.Output
 
 // Item returns the item of an ID and generation (0: the current one, i.e. the highest).
 func (p *Plan) Item(id string, gen int) *Item {

@@ -37,6 +37,14 @@ func (k *Known) Set(id string, s *resource.Schema, params, output value.Map) {
 	k.m[id] = known{s, params, output}
 }
 
+// Has reports whether anything was set for a resource.
+func (k *Known) Has(id string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, ok := k.m[id]
+	return ok
+}
+
 // Facts is a template.Facts.
 func (k *Known) Facts(id, attr string) (value.Value, bool) {
 	k.mu.Lock()

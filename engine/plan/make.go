@@ -77,7 +77,7 @@ type Index struct {
 }
 
 // Index returns the current generation of each ID and the highest ever recorded. Current is the highest that is not
-// retired; where a replacement was given up, the highest retired one is current again (S23).
+// retired; where a replacement was given up or is rolled back, the highest retired one is current again (S23).
 func (s *State) Index() Index {
 	ix := Index{map[string]*record.Record{}, map[string]int{}}
 	for i := range s.Records {
@@ -94,7 +94,7 @@ func (s *State) Index() Index {
 	return ix
 }
 
-func retired(r *record.Record) bool { return r.Status == record.Retired }
+func retired(r *record.Record) bool { return !r.Current() }
 
 // Current returns the current record of an ID, nil when there is none.
 func (x Index) Current(id string) *record.Record { return x.current[id] }
@@ -111,6 +111,7 @@ type maker struct {
 	index Index
 	known *Known
 	graph *template.Graph
+	undo  *rollback // of a rollback; nil otherwise
 
 	mu    sync.Mutex
 	items map[string]*Item
@@ -274,6 +275,9 @@ func (m *maker) absent(ids []string) []string {
 func Observe(ctx context.Context, env Env, s *Subject) error {
 	schema, rec := s.Provider.Schema(), s.Record
 	s.Look, s.Was = Look{Machine: env.Cloud.Machine()}, nil
+	if err := s.Undo.look(ctx, env, s.Stack.Scope); err != nil {
+		return err
+	}
 	if NeedsVerdict(rec, schema) {
 		g := recovery.Gatherer{Store: env.Store, Cloud: env.Cloud, Sealer: env.Sealer, Now: env.Now}
 		e, err := g.Gather(ctx, *rec, true)
@@ -525,6 +529,10 @@ func (m *maker) remove(ctx context.Context, r *record.Record) (*Item, error) {
 	}
 	s := Subject{ID: r.ID, Provider: p, Stores: m.state.Stores, Sealer: m.env.Sealer, Now: m.env.Now(), Stack: m.stack,
 		Record: r, Current: m.index.Current(r.ID) == r, LastGen: m.index.Last(r.ID), DependsOn: it.DependsOn}
+	if m.undo != nil {
+		s.Undo = m.undo.of(&m.state, r)
+		s.DependsOn = m.undo.inside(&m.state, r)
+	}
 	if err := Observe(ctx, m.env, &s); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ package record
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,6 +96,8 @@ type Intent struct {
 	Attempts  []Attempt     `json:"attempts"`
 	// DeleteFirst is set when this generation replaces one that was deleted for it.
 	DeleteFirst bool `json:"deleteFirst,omitempty"`
+	// Replaces is the generation that this one was made to replace; 0 for none. A rollback makes it current again (SAFETY S23).
+	Replaces int `json:"replaces,omitempty"`
 }
 
 // Preflight is what the look before the intent said (SAFETY S5).
@@ -183,6 +186,8 @@ type Record struct {
 	TouchedAt  time.Time `json:"touchedAt,omitzero"`  // last changing call sent or acknowledged
 	UpdatedAt  time.Time `json:"updatedAt"`
 	DeleteSent time.Time `json:"deleteSent,omitzero"`
+	// RolledBack: the generation that this one replaced is current again, and this one is to go (SAFETY S23).
+	RolledBack bool `json:"rolledBack,omitempty"`
 	// Retained says why a destroyed stack's record was let go without deleting its object.
 	Note string `json:"note,omitempty"`
 }
@@ -191,6 +196,51 @@ type Record struct {
 // without an outcome.
 func (r *Record) Uncertain() bool {
 	return r.Status == Creating || r.Status == Adopting
+}
+
+// Current reports whether the record can be the current generation of its resource: a later one did not take its place, and
+// it was not rolled back.
+func (r *Record) Current() bool { return r.Status != Retired && !r.RolledBack }
+
+// Made returns the intent that made the record's object, nil when none did: it was adopted, found by its tags, or nobody
+// knows.
+func (r *Record) Made() *Intent {
+	if r.Origin == ByAdopt || r.Intent == nil {
+		return nil
+	}
+	for i := range r.Former {
+		if f := &r.Former[i]; r.Nonce != "" && f.Nonce == r.Nonce {
+			return f
+		}
+	}
+	return r.Intent
+}
+
+// Maker returns the execution that made what the intent stands for: the one whose attempt was acknowledged, else the only
+// one whose attempts may have been executed. Where none may have, it is the one that wrote the intent; of several nobody can
+// tell, and it is "".
+func (i *Intent) Maker() string {
+	maker := ""
+	for _, a := range i.Attempts {
+		switch {
+		case a.Outcome == Confirmed:
+			return a.Execution
+		case !a.MaybeExecuted():
+		case maker != "" && maker != a.Execution:
+			return ""
+		default:
+			maker = a.Execution
+		}
+	}
+	if maker == "" {
+		return i.Execution
+	}
+	return maker
+}
+
+// Confirmed reports whether an attempt of the intent was acknowledged.
+func (i *Intent) Confirmed() bool {
+	return slices.ContainsFunc(i.Attempts, func(a Attempt) bool { return a.Outcome == Confirmed })
 }
 
 // Ref returns the record's own reference.
@@ -263,8 +313,14 @@ type Hold struct {
 	Since     time.Time `json:"since"`
 	Template  string    `json:"template,omitempty"` // path, to say what to run next
 	Plan      string    `json:"plan,omitempty"`     // fingerprint
+	Of        string    `json:"of,omitempty"`       // of a rollback: the execution that is rolled back
 	// Taken is the hold this one was taken from; its owner may still be changing things until its deadline.
 	Taken *Hold `json:"taken,omitempty"`
+}
+
+// Begun is the summary of the hold's execution before it has ended.
+func (h Hold) Begun() Execution {
+	return Execution{ID: h.Execution, Stack: h.Stack, Verb: h.Verb, Of: h.Of, Plan: h.Plan, Template: h.Template, Owner: h.Owner, Began: h.Since}
 }
 
 // Decision is what an operator approved for one uncertain record. It is bound to the record's revision and the facts
@@ -327,15 +383,29 @@ type Evidence struct {
 	Source    string            `json:"source"` // "stale holder", "emergency file"
 }
 
-// Execution is the summary of one run, kept in the store for status and history.
+// Execution is the summary of one run, kept in the store for status, history and output. It is written with the hold and again
+// with its release; one that died keeps no end.
 type Execution struct {
 	ID       string    `json:"id"`
 	Stack    StackID   `json:"stack"`
 	Verb     string    `json:"verb"`
+	Of       string    `json:"of,omitempty"` // of a rollback: the execution that was rolled back
 	Plan     string    `json:"plan,omitempty"`
 	Template string    `json:"template,omitempty"` // absolute path
 	Owner    Owner     `json:"owner"`
 	Began    time.Time `json:"began"`
 	Ended    time.Time `json:"ended,omitzero"`
-	Result   string    `json:"result,omitempty"`
+	Result   string    `json:"result,omitempty"` // for a person
+	Exit     int       `json:"exit"`             // once it has ended
+	// Counts says how many items had each result, by the result's word.
+	Counts map[string]int `json:"counts,omitempty"`
+	// Outputs are the stack's outputs as a deploy left them, sealed. Nil: the run resolved none, and those of an earlier one stand.
+	Outputs []Output `json:"outputs"`
+}
+
+// Output is one stack output.
+type Output struct {
+	Name        string      `json:"name"`
+	Value       value.Value `json:"value"`
+	Description string      `json:"description,omitempty"`
 }

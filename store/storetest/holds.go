@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"reclaim/engine/record"
+	"reclaim/engine/value"
 )
 
 // holds are claims about the exclusive right to change a stack (SAFETY S33).
@@ -94,6 +95,48 @@ var holds = map[string]func(*fixture){
 		f.view(func(v record.View) error {
 			got, err := v.Executions(orders)
 			if d := cmp.Diff([]record.Execution{execution("x1")}, got); d != "" {
+				f.Error(d)
+			}
+			return err
+		})
+	},
+	"an execution is known from its hold on, and what became of it": func(f *fixture) {
+		want := func(what string, want ...record.Execution) {
+			f.Helper()
+			f.view(func(v record.View) error {
+				got, err := v.Executions(orders)
+				if d := cmp.Diff(want, got); d != "" {
+					f.Errorf("%s: %s", what, d)
+				}
+				return err
+			})
+		}
+		h := hold(orders, "x1")
+		h.Verb, h.Of = "rollback", "x0"
+		fence, err := f.s.Acquire(ctx, h)
+		f.must(err)
+		begun := h.Begun()
+		want("while it runs", begun)
+		later := hold(orders, "x2")
+		later.Since = now.Add(1)
+		_, err = f.s.Take(ctx, fence.Execution, later)
+		f.must(err)
+		begun.Result = "its hold was taken by x2 (deploy)"
+		want("after its hold was taken", begun, later.Begun())
+		f.must(f.s.ClearHold(ctx, orders, "x2"))
+		cleared := later.Begun()
+		cleared.Result = "its hold was cleared"
+		want("after that was cleared", begun, cleared)
+	},
+	"a release keeps counts and outputs": func(f *fixture) {
+		fence := f.acquire(orders, "x1")
+		e := execution("x1")
+		e.Exit, e.Counts = 4, map[string]int{"blocked": 1}
+		e.Outputs = []record.Output{{Name: "Url", Value: value.Of("https://example.com"), Description: "where"}}
+		f.must(f.s.Release(ctx, fence, e))
+		f.view(func(v record.View) error {
+			got, err := v.Executions(orders)
+			if d := cmp.Diff([]record.Execution{e}, got); d != "" {
 				f.Error(d)
 			}
 			return err

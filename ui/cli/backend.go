@@ -104,18 +104,11 @@ func (b *backend) workOf(ctx context.Context, id record.StackID, verify bool) (*
 	return w, err
 }
 
-// Replan makes a new plan: of a deploy from the template and the parameters of the last plan, of a destroy from records.
+// Replan makes a new plan: of a deploy from the template and the parameters of the last plan, of a destroy from records, and of
+// a rollback from records and the execution that the last plan names.
 func (b *backend) Replan(ctx context.Context, id record.StackID, verb plan.Verb) (*plan.Plan, error) {
-	if verb == plan.VerbDestroy {
-		w, err := b.workOf(ctx, id, true)
-		if err != nil {
-			return nil, err
-		}
-		p, err := plan.MakeDestroy(ctx, w.env(0), id)
-		if err != nil {
-			return nil, err
-		}
-		return p, plan.Save(ctx, b.st, p)
+	if verb != plan.VerbDeploy {
+		return b.replanRecords(ctx, id, verb)
 	}
 	last, err := b.lastDeploy(ctx, id)
 	if err != nil {
@@ -126,6 +119,26 @@ func (b *backend) Replan(ctx context.Context, id record.StackID, verb plan.Verb)
 		return nil, err
 	}
 	return b.makePlan(ctx, w, adoptions(last), 0)
+}
+
+func (b *backend) replanRecords(ctx context.Context, id record.StackID, verb plan.Verb) (*plan.Plan, error) {
+	w, err := b.workOf(ctx, id, true)
+	if err != nil {
+		return nil, err
+	}
+	var p *plan.Plan
+	if verb == plan.VerbDestroy {
+		p, err = plan.MakeDestroy(ctx, w.env(0), id)
+	} else {
+		var last *plan.Plan
+		if last, err = b.LastPlan(ctx, id); err == nil && last != nil {
+			p, err = plan.MakeRollback(ctx, w.env(0), id, last.Of)
+		}
+	}
+	if err != nil || p == nil {
+		return nil, err
+	}
+	return p, plan.Save(ctx, b.st, p)
 }
 
 // errNoTemplate says that the store knows no template of the stack.
@@ -185,7 +198,7 @@ func (b *backend) Deploy(ctx context.Context, p *plan.Plan, approvals []deploy.A
 	r := deploy.Request{Plan: p, Approvals: approvals, Adopt: adoptions(p)}
 	var w *work
 	var err error
-	if p.Verb == plan.VerbDestroy {
+	if p.Verb != plan.VerbDeploy {
 		w, err = b.workOf(ctx, p.Stack, true)
 	} else if err = sameTemplate(p); err == nil {
 		if w, err = b.rebind(ctx, p); err == nil {

@@ -47,14 +47,14 @@ their own each: --allow-delete, --allow-replace, --adopt, --allow-data-loss.`,
 	f.StringArrayVar(&o.adopt, "adopt", nil, "ID[=PHYSICAL]: take over an object that is not ours")
 	f.StringArrayVar(&o.decide, "decide", nil, "ID=reclaim[:PHYSICAL]: approve a reclaim that is to be reviewed")
 	f.BoolVar(&o.strict, "strict", false, "carry nothing of an earlier crash out by itself")
-	f.StringVar(&o.onFailure, "on-failure", "stop", "what to do when a resource fails: stop")
+	f.StringVar(&o.onFailure, "on-failure", "stop", "what to do when a resource fails: stop, or rollback: delete again what this run made, never its data")
 	f.StringVar(&o.events, "events", "", "write the event stream to this file as NDJSON")
 	return c
 }
 
 func (s *session) deploy(ctx context.Context, o *deployOptions, args []string) error {
-	if o.onFailure != "stop" {
-		return usage("--on-failure %s is not supported; stop is what there is", o.onFailure)
+	if o.onFailure != "stop" && o.onFailure != "rollback" {
+		return usage("--on-failure %s: want stop or rollback", o.onFailure)
 	}
 	adopt, err := idValues("--adopt", o.adopt)
 	if err != nil {
@@ -67,8 +67,11 @@ func (s *session) deploy(ctx context.Context, o *deployOptions, args []string) e
 	if err != nil || p == nil {
 		return err
 	}
-	return s.runPlan(ctx, w, p, &o.consent, runOptions{only: o.only, events: o.events}, deploy.Request{Plan: p, Graph: w.graph,
-		Only: o.only, Parallel: o.parallel, Strict: o.strict, Adopt: adopt})
+	r := deploy.Request{Plan: p, Graph: w.graph, Only: o.only, Parallel: o.parallel, Strict: o.strict, Adopt: adopt}
+	if o.onFailure == "rollback" {
+		r.OnFailure = &deploy.OnFailure{AllowDataLoss: o.losses}
+	}
+	return s.runPlan(ctx, w, p, &o.consent, runOptions{only: o.only, events: o.events}, r)
 }
 
 // deployment opens what a deploy needs and returns its plan: a new one, or the one that is named. The plan is nil when
@@ -122,7 +125,7 @@ func (s *session) planned(ctx context.Context, o *deployOptions, args []string) 
 		return nil, nil, err
 	}
 	if p.Verb != plan.VerbDeploy {
-		return nil, nil, usage("plan %s is one to %s the stack; run reclaim %s instead", o.plan, p.Verb, p.Verb)
+		return nil, nil, usage("plan %s is one of a %s; run reclaim %s instead", o.plan, p.Verb, p.Verb)
 	}
 	if err := sameTemplate(p); err != nil {
 		return nil, nil, err
@@ -211,13 +214,20 @@ func (s *session) runPlan(ctx context.Context, w *work, p *plan.Plan, c *consent
 		if err := s.checkScope(c, p.Stack.Scope); err != nil && c.scope != "" {
 			return err
 		}
+		if moved, err := outputsMoved(ctx, w, p); moved || err != nil {
+			return s.keepOutputs(ctx, w, o.events, r, err)
+		}
 		out := unchanged(part)
 		out.Next = s.afterPlan(part, "", w.word, "")
 		s.outcomeReply(w, &out)
 		return nil
 	}
 	s.rep.stack = p.Stack.String()
-	s.rep.text = s.page().Plan(p, nil) + "\n"
+	s.rep.text = s.page().Plan(p, nil)
+	if r.OnFailure != nil {
+		s.rep.text += s.page().OnFailure(part, s.dataOf, r.OnFailure.AllowDataLoss)
+	}
+	s.rep.text += "\n"
 	g, err := s.approve(ctx, c, part)
 	if err != nil {
 		s.rep.result = p

@@ -37,7 +37,7 @@ again before its delete, and one that is not the recorded one is left alone. Dat
 }
 
 func (s *session) destroy(ctx context.Context, o *destroyOptions, typed string) error {
-	w, err := s.withRecords(ctx, typed)
+	w, err := s.withRecords(ctx, typed, true)
 	if err != nil {
 		return err
 	}

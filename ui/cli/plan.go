@@ -145,6 +145,8 @@ func (s *session) afterPlan(p *plan.Plan, file, word, out string) []string {
 	case !run:
 	case p.Verb == plan.VerbDestroy:
 		next = append(next, s.line("destroy", word))
+	case p.Verb == plan.VerbRollback:
+		next = append(next, s.line("rollback", p.Of))
 	case out != "":
 		next = append(next, s.line("deploy", "--plan", out))
 	case file != "":

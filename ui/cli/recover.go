@@ -57,7 +57,7 @@ type evidence struct {
 }
 
 func (s *session) recover(ctx context.Context, o *recoverOptions, typed string) error {
-	w, err := s.recordsOf(ctx, typed)
+	w, err := s.recordsOf(ctx, typed, true)
 	if err != nil {
 		return err
 	}
@@ -85,9 +85,9 @@ func (s *session) recover(ctx context.Context, o *recoverOptions, typed string) 
 	return s.resolve(ctx, o, e, acts)
 }
 
-// recordsOf opens the store for a stack, without a cloud.
-func (s *session) recordsOf(ctx context.Context, typed string) (*work, error) {
-	st, err := s.openStore(false, true)
+// recordsOf opens the store for a stack, without a cloud; write opens it for changes.
+func (s *session) recordsOf(ctx context.Context, typed string, write bool) (*work, error) {
+	st, err := s.openStore(false, write)
 	if err != nil {
 		return nil, err
 	}

@@ -25,11 +25,12 @@ func (s *session) engine(w *work, drain <-chan struct{}) deploy.Env {
 // spool appends a run's events to its spool in the store's folder. It opens with the first event, which names the
 // execution. A failure is noted once and ends it: the journal is what lasts.
 type spool struct {
-	store  Store
-	note   func(format string, args ...any)
-	file   io.WriteCloser
-	events *text.Events
-	failed bool
+	store     Store
+	note      func(format string, args ...any)
+	file      io.WriteCloser
+	execution string // that the file is of
+	events    *text.Events
+	failed    bool
 }
 
 // Emit appends one event.
@@ -37,13 +38,17 @@ func (p *spool) Emit(e event.Envelope) {
 	if p.failed {
 		return
 	}
+	if p.file != nil && p.execution != e.Execution { // a rollback that follows a failed run
+		p.close()
+		p.file = nil
+	}
 	if p.file == nil {
 		f, err := p.store.SpoolWriter(e.Execution)
 		if err != nil {
 			p.fail(err)
 			return
 		}
-		p.file, p.events = f, text.NewEvents(f)
+		p.file, p.events, p.execution = f, text.NewEvents(f), e.Execution
 	}
 	p.events.Emit(e)
 }
@@ -109,6 +114,31 @@ func (s *session) stderrPage() text.Page {
 
 // outcomeReply makes the answer of a run from its outcome, and from nothing else.
 func (s *session) outcomeReply(w *work, o *deploy.Outcome) {
+	s.finished(o)
+	if o.Rollback != nil {
+		s.finished(o.Rollback)
+	}
+	s.rep.stack, s.rep.result = w.stack.String(), o
+	pg := s.page()
+	pg.Told = s.Terminal.Together
+	s.rep.text += pg.Outcome(o)
+	s.rep.codes = append(slices.Clone(o.Exits), o.Exit)
+	items := o.Items
+	if o.Rollback != nil {
+		items = slices.Concat(items, o.Rollback.Items)
+	}
+	for i := range items {
+		if it := &items[i]; it.Reason != "" && resultCode(it.Result) != deploy.ExitDone {
+			s.rep.problem(Problem{Exit: resultCode(it.Result), ID: it.ID, Message: it.Reason, shown: true})
+		}
+	}
+	if o.Emergency != "" {
+		s.rep.problem(Problem{Exit: deploy.ExitStore, Message: "the store could not be written; the evidence is in " + o.Emergency, shown: true})
+	}
+}
+
+// finished puts what only the command line knows into an outcome: which signal came, and the flags of this call.
+func (s *session) finished(o *deploy.Outcome) {
 	if code := s.interrupt.Code(); code != 0 {
 		for i := range o.Exits {
 			if o.Exits[i] == deploy.ExitInterrupted {
@@ -121,19 +151,6 @@ func (s *session) outcomeReply(w *work, o *deploy.Outcome) {
 	}
 	for i, c := range o.Next {
 		o.Next[i] = s.complete(c)
-	}
-	s.rep.stack, s.rep.result = w.stack.String(), o
-	pg := s.page()
-	pg.Told = s.Terminal.Together
-	s.rep.text += pg.Outcome(o)
-	s.rep.codes = append(slices.Clone(o.Exits), o.Exit)
-	for i := range o.Items {
-		if it := &o.Items[i]; it.Reason != "" && resultCode(it.Result) != deploy.ExitDone {
-			s.rep.problem(Problem{Exit: resultCode(it.Result), ID: it.ID, Message: it.Reason, shown: true})
-		}
-	}
-	if o.Emergency != "" {
-		s.rep.problem(Problem{Exit: deploy.ExitStore, Message: "the store could not be written; the evidence is in " + o.Emergency, shown: true})
 	}
 }
 

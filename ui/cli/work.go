@@ -225,9 +225,10 @@ func inCloud(ctx context.Context, st record.Store, name string) (bool, error) {
 	})
 }
 
-// withRecords opens the store and the cloud of a stack that is only known from its records.
-func (s *session) withRecords(ctx context.Context, typed string) (*work, error) {
-	w, err := s.recordsOf(ctx, typed)
+// withRecords opens the store and the cloud of a stack that is only known from its records; write opens the store for
+// changes.
+func (s *session) withRecords(ctx context.Context, typed string, write bool) (*work, error) {
+	w, err := s.recordsOf(ctx, typed, write)
 	if err != nil {
 		return nil, err
 	}

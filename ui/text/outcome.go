@@ -16,6 +16,21 @@ var resultOrder = []event.Result{event.Unsure, event.Stale, event.Blocked, event
 // Outcome shows how a run ended. An emergency file comes last, so that nothing scrolls it away.
 func (pg Page) Outcome(o *deploy.Outcome) string {
 	w := pg.open()
+	w.outcome(o)
+	if o.Rollback != nil {
+		w.line()
+		w.line(w.paint(bold, "rollback of "+clean.Clean(o.Execution)))
+		w.outcome(o.Rollback)
+	}
+	w.next("next:", o.Next)
+	if o.Emergency != "" {
+		w.line(w.paint(bad, "EMERGENCY"), "  the store could not be written; the evidence is in this file, keep it:")
+		w.line(clean.Clean(o.Emergency))
+	}
+	return w.String()
+}
+
+func (w *page) outcome(o *deploy.Outcome) {
 	n := map[event.Result]int{}
 	for i := range o.Items {
 		n[o.Items[i].Result]++
@@ -31,12 +46,6 @@ func (pg Page) Outcome(o *deploy.Outcome) string {
 	if o.Execution != "" {
 		w.line("execution ", clean.Clean(o.Execution))
 	}
-	w.next("next:", o.Next)
-	if o.Emergency != "" {
-		w.line(w.paint(bad, "EMERGENCY"), "  the store could not be written; the evidence is in this file, keep it:")
-		w.line(clean.Clean(o.Emergency))
-	}
-	return w.String()
 }
 
 func exitTone(exit int) tone {

@@ -79,7 +79,11 @@ func (pg Page) Plan(p *plan.Plan, same []string) string {
 }
 
 func (w *page) planHead(p *plan.Plan) {
-	w.line(w.paint(bold, fmt.Sprintf("plan %s  %s  %s", Short(p.Fingerprint), clean.Clean(p.Stack.String()), p.Verb)))
+	verb := string(p.Verb)
+	if p.Of != "" {
+		verb += " of " + p.Of
+	}
+	w.line(w.paint(bold, fmt.Sprintf("plan %s  %s  %s", Short(p.Fingerprint), clean.Clean(p.Stack.String()), clean.Clean(verb))))
 	made := "made " + Stamp(p.MadeAt)
 	if !w.Now.IsZero() {
 		made += " (" + Age(w.Now, p.MadeAt) + ")"

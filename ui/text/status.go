@@ -97,6 +97,9 @@ func (pg Page) Records(list []record.Record, unusable []record.BadRecord) string
 		if r.Origin == record.Presumed {
 			status += ", presumed"
 		}
+		if r.RolledBack {
+			status += ", rolled back"
+		}
 		rows = append(rows, []string{clean.Clean(r.ID), fmt.Sprint(r.Gen), clean.Clean(status), clean.Clean(r.Type),
 			orDash(clean.Clean(r.Physical))})
 	}

@@ -45,10 +45,11 @@ func TestMain(m *testing.M) {
 type scenario struct {
 	name   string
 	before []string // templates deployed first, by name
-	verb   string   // template to deploy, or "destroy"
+	stuck  string   // template deployed after them, whose Settings cannot move because a stranger's file is in the way
+	verb   string   // template to deploy, "destroy", or "rollback" of the last deploy
 	// faults make the killed run meet something that leaves an uncertain create, which a recover is then killed on.
 	faults []awssim.Fault
-	kill   string // "deploy", "destroy" or "recover": which command dies
+	kill   string // "deploy", "destroy", "rollback" or "recover": which command dies
 }
 
 var scenarios = []scenario{
@@ -56,6 +57,8 @@ var scenarios = []scenario{
 	{name: "update", before: []string{"first"}, verb: "updated", kill: "deploy"},
 	{name: "replace", before: []string{"first"}, verb: "replaced", kill: "deploy"},
 	{name: "destroy", before: []string{"first"}, verb: "destroy", kill: "destroy"},
+	{name: "rollback", before: []string{"first"}, verb: "rollback", kill: "rollback"},
+	{name: "rollback of a replacement", before: []string{"first"}, stuck: "moved", verb: "rollback", kill: "rollback"},
 	{name: "recover", verb: "first", kill: "recover", faults: []awssim.Fault{
 		{Operation: "CreateRole", Kind: awssim.ExecutedUnanswered},
 		{Operation: "CreateApi", Kind: awssim.ExecutedUnanswered},
@@ -70,6 +73,9 @@ func (w *simWorld) prepare(sc scenario) {
 		if a := w.reclaim(nil, w.verb(name)...); a.Exit != 0 {
 			w.t.Fatalf("deploy of %q ended with %d:\n%s", name, a.Exit, a.text)
 		}
+	}
+	if sc.stuck != "" {
+		w.stick(sc.stuck)
 	}
 	if sc.kill == "recover" {
 		w.strand(sc)
@@ -180,7 +186,11 @@ func killAtEach(t *testing.T, sc scenario, points []string) {
 			total.add(sc.name, p)
 			w.wantIntentBeforeCall(p)
 			w.recover()
-			w.finish(sc.verb)
+			if sc.verb == "rollback" {
+				w.finishRollback(sc)
+			} else {
+				w.finish(sc.verb)
+			}
 		})
 		if !ok {
 			return // the first failing point of a world says enough

@@ -96,6 +96,7 @@ func templates(t *testing.T) map[string]string {
 		"replaced": change(first, "Description: Runs the code", "Path: /orders/\n      Description: Runs the code",
 			"LogGroupName: !Sub /orders/${Stage}", "LogGroupName: !Sub /orders/${Stage}\n      LogGroupClass: INFREQUENT_ACCESS",
 			"/orders.env", "/settings.env"),
+		"moved": change(first, "Description: Runs the code", "Path: /orders/\n      Description: Runs the code", "/orders.env", "/moved.env"),
 	}
 }
 
@@ -162,9 +163,13 @@ func (w *world) consent() []string {
 	return []string{"--yes", "--scope", w.cloud.scope(), "--parallel", w.parallel}
 }
 
-// verb is the command line of a verb: a template to deploy, by name, or "destroy", with every approval that it needs.
+// verb is the command line of a verb: a template to deploy, by name, "destroy", or "rollback" of the last deploy, with every
+// approval that it needs.
 func (w *world) verb(name string) []string {
 	w.t.Helper()
+	if name == "rollback" {
+		return w.rollbackArgs(w.lastDeploy())
+	}
 	args := append(w.consent(), "--allow-delete", "*")
 	for _, r := range w.records() { // an approval of what a plan does not have is an error
 		if r.ID == "OrdersLogs" {
@@ -178,6 +183,9 @@ func (w *world) verb(name string) []string {
 		return append([]string{"destroy", stack}, args...)
 	}
 	w.use(name)
+	if name == "moved" {
+		args = append(args, "--allow-replace", "OrdersRole")
+	}
 	if name == "replaced" {
 		args = append(args, "--allow-replace", "OrdersRole", "--allow-replace", "OrdersLogs=delete-first", "--allow-replace", "Settings")
 	}

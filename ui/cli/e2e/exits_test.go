@@ -58,6 +58,8 @@ func TestTextAndJSONEndWithTheSameCode(t *testing.T) {
 		{"status"}, {"state", "list"}, {"hold", "show"}, {"plan", "checkout.yaml"}, {"plan", "checkout.yaml", "--detailed-exitcode"},
 		{"show"}, {"recover", "checkout"}, {"deploy", "checkout.yaml", "--yes", "--scope", scope}, {"destroy", "checkout", "--yes", "--scope", scope},
 		{"recover", "checkout", "--take-hold", hold, "--decide", "CheckoutApi=retry", "--scope", scope}, {"status", "nonsense"}, {"version"}, {"types"},
+		{"drift", "checkout"}, {"drift", "checkout", "--detailed-exitcode"}, {"history", "checkout"}, {"history", "checkout", hold}, {"history", "nonsense"},
+		{"output", "checkout"}, {"rollback", hold}, {"rollback", "e-none"},
 		{"validate", "checkout.yaml"}, {"validate", "absent.yaml"}, {"hold", "clear", "e-none"},
 	} {
 		text, json := w.run(args...), w.run(append(args, "--json")...)

@@ -50,6 +50,8 @@ func TestTextFromOutsideNeverReachesATerminalRaw(t *testing.T) {
 		{"validate", "checkout.yaml"}, {"plan", "checkout.yaml"}, {"show", "--all"}, {"deploy", "checkout.yaml", "--yes", "--scope", scope, "--strict"},
 		{"status"}, {"status", "checkout"}, {"recover", "checkout"}, {"plan", "checkout.yaml"}, {"show"}, {"state", "list"}, {"state", "show", "CheckoutRole"},
 		{"state", "show", "CheckoutLogs"}, {"recover", "checkout", "--decide", "CheckoutLogs=adopt:" + hostile, "--scope", scope},
+		{"drift", "checkout"}, {"drift", "checkout", "--all"}, {"output", "checkout"}, {"output", "checkout", hostile}, {"history", "checkout"},
+		{"history", "checkout", hostile}, {"rollback", hostile},
 		{"status", hostile}, {"deploy", hostile}, {"state", "show", hostile}, {hostile},
 	}
 	for _, call := range calls {

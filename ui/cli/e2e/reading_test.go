@@ -17,11 +17,15 @@ var reads = map[string][][]string{
 	"validate": {{"checkout.yaml"}}, "types": {{}, {"LogGroup"}}, "version": {{}}, "completion bash": {{}}, "completion zsh": {{}},
 	"completion fish": {{}}, "completion powershell": {{}}, "help": {{"deploy"}},
 	"status": {{}, {"checkout"}}, "show": {{}}, "hold show": {{}, {"checkout"}}, "state list": {{}, {"checkout"}}, "state show": {{"CheckoutRole"}},
+	"history": {{"checkout"}}, "output": {{"checkout"}}, "drift": {{"checkout"}},
 	"recover": {{"checkout"}}, // with neither a terminal nor decisions it reads
 }
 
+// unsettled are those that say by their code that creates are uncertain, or that no deploy has ended.
+var unsettled = []string{"recover", "drift", "output"}
+
 // changing are the others.
-var changing = []string{"plan", "deploy", "destroy", "hold clear", "sim", "demo"}
+var changing = []string{"plan", "deploy", "destroy", "rollback", "hold clear", "sim", "demo"}
 
 // Every command of the program is one or the other; a new one must be put in a list.
 func TestReadingVerbsLeaveTheStoreAsItIs(t *testing.T) {
@@ -38,7 +42,7 @@ func TestReadingVerbsLeaveTheStoreAsItIs(t *testing.T) {
 			for _, form := range [][]string{nil, {"--json"}, {"--plain", "--no-color"}} {
 				before := sums(t, w.path(".reclaim"))
 				all := slices.Concat(strings.Fields(command), args, form)
-				if r := w.run(all...); r.code != 0 && command != "recover" {
+				if r := w.run(all...); r.code != 0 && !slices.Contains(unsettled, command) {
 					t.Errorf("%v: exit %d\n%s", all, r.code, r.stderr)
 				}
 				if after := sums(t, w.path(".reclaim")); after != before {

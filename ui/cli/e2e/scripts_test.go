@@ -40,7 +40,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonHolds, "same": storeSame, "hold": makeHold, "sim": startSim, "fault": addFault, "sent": wasSent,
-			"mode": hasMode,
+			"mode": hasMode, "execution": setExecution,
 		},
 	})
 }
@@ -195,6 +195,21 @@ func wasSent(ts *testscript.TestScript, neg bool, args []string) {
 	if want, _ := strconv.Atoi(args[0]); (n == want) == neg {
 		ts.Fatalf("%s was sent %d times, want %s; %d requests in all", args[1], n, args[0], len(log))
 	}
+}
+
+// execution NAME [PATH] sets a variable to the execution that the JSON on stdout names, at result.execution or at PATH.
+func setExecution(ts *testscript.TestScript, _ bool, args []string) {
+	path := "result.execution"
+	if len(args) > 1 {
+		path = args[1]
+	}
+	var doc any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &doc))
+	id, ok := at(doc, path)
+	if !ok || !strings.HasPrefix(id, "e-") {
+		ts.Fatalf("%s is %q, want an execution, in\n%s", path, id, ts.ReadFile("stdout"))
+	}
+	ts.Setenv(args[0], id)
 }
 
 // mode PERM FILE wants a file's permissions.

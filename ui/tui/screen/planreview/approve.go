@@ -215,10 +215,14 @@ func (s *Screen) deploy() tea.Cmd {
 }
 
 func (s *Screen) verb() string {
-	if s.plan.Verb == plan.VerbDestroy {
+	switch s.plan.Verb {
+	case plan.VerbDestroy:
 		return "Destroy"
+	case plan.VerbRollback:
+		return "Roll back"
+	default:
+		return "Deploy"
 	}
-	return "Deploy"
 }
 
 // summary lists exactly what is approved, its calls and its grants, and what stays as it is.
@@ -291,8 +295,11 @@ func (s *Screen) Command() string {
 		return screen.Shell("reclaim", "status", s.word)
 	}
 	words := []string{"reclaim", "deploy"}
-	if s.plan.Verb == plan.VerbDestroy {
+	switch s.plan.Verb {
+	case plan.VerbDestroy:
 		words = []string{"reclaim", "destroy", s.word}
+	case plan.VerbRollback:
+		words = []string{"reclaim", "rollback", s.plan.Of}
 	}
 	given := s.approvals()
 	if len(given) == 0 {
@@ -307,7 +314,7 @@ func (s *Screen) Command() string {
 	for _, a := range given {
 		words = append(words, grantFlags(a)...)
 	}
-	if s.plan.Verb != plan.VerbDestroy {
+	if s.plan.Verb == plan.VerbDeploy {
 		words = append(words, "--plan", screen.CommandPrint(s.plan.Fingerprint))
 	}
 	return screen.Shell(words...)

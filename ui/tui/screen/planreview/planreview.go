@@ -246,8 +246,8 @@ func (s *Screen) Facts(now time.Time) []string {
 		return []string{hold}
 	}
 	read, name := "read "+screen.Age(now, s.oldestRead()), screen.ShortPrint(s.plan.Fingerprint)
-	if s.plan.Verb == plan.VerbDestroy {
-		name = "destroy " + name
+	if s.plan.Verb != plan.VerbDeploy {
+		name = string(s.plan.Verb) + " " + name
 	}
 	if s.sum.Hold != nil {
 		return []string{name, read, hold}

@@ -1,0 +1,76 @@
+//go:build crash
+
+package crashtest
+
+import (
+	"encoding/json"
+	"os"
+
+	"reclaim/engine/record"
+)
+
+// lastDeploy is the last execution that was a deploy.
+func (w *world) lastDeploy() string {
+	w.t.Helper()
+	var list []record.Execution
+	a := w.reclaim(nil, "history", stack)
+	must(w.t, json.Unmarshal(a.Result, &list))
+	for _, e := range list {
+		if e.Verb == "deploy" {
+			return e.ID
+		}
+	}
+	w.t.Fatalf("no deploy in the history:\n%s", a.text)
+	return ""
+}
+
+// rollbackArgs are the arguments of a rollback, with every approval that it needs.
+func (w *world) rollbackArgs(execution string) []string {
+	w.t.Helper()
+	args := append([]string{"rollback", execution}, append(w.consent(), "--allow-delete", "*")...)
+	for _, r := range w.records() {
+		if r.ID == "OrdersLogs" && r.CreatedBy == execution {
+			args = append(args, "--allow-data-loss", r.ID)
+		}
+	}
+	return args
+}
+
+// stick deploys a template that replaces the role while Settings cannot move: the old role stays, for Settings refers to it.
+func (w *world) stick(name string) {
+	w.t.Helper()
+	must(w.t, os.WriteFile(w.path("stack/out/moved.env"), []byte("theirs"), 0o644))
+	if a := w.reclaim(nil, w.verb(name)...); a.Exit != 4 {
+		w.t.Fatalf("deploy of %q ended with %d, want 4:\n%s", name, a.Exit, a.text)
+	}
+	if got := len(w.cloud.ours(w.t)); got != 4 {
+		w.t.Fatalf("the cloud holds %v, want two roles", w.cloud.ours(w.t))
+	}
+}
+
+// finishRollback rolls back again, to the end, and holds the world against what was there before the deploy.
+func (w *world) finishRollback(sc scenario) {
+	w.t.Helper()
+	a := w.reclaim(nil, w.verb(sc.verb)...)
+	if a.Exit == 4 && a.waited() {
+		a = w.reclaim(nil, w.verb(sc.verb)...)
+	}
+	if a.Exit != 0 {
+		w.t.Fatalf("going on ended with %d:\n%s", a.Exit, a.text)
+	}
+	if sc.stuck == "" {
+		if left := w.records(); len(left) != 0 {
+			w.t.Fatalf("records are left: %+v", left)
+		}
+		w.wantDestroyed()
+		return
+	}
+	w.use(sc.before[len(sc.before)-1])
+	if a := w.reclaim(nil, "plan", "orders.yaml", "--detailed-exitcode"); a.Exit != 0 {
+		w.t.Fatalf("the plan of what was there before is no noop: exit %d\n%s", a.Exit, a.text)
+	}
+	if b, err := os.ReadFile(w.path("stack/out/moved.env")); err != nil || string(b) != "theirs" {
+		w.t.Fatalf("the stranger's file is %q, %v", b, err)
+	}
+	w.wantOnce()
+}
