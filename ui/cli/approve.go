@@ -185,12 +185,8 @@ func (g grants) missing(p *plan.Plan) []string {
 
 // checkScope compares --scope with where calls really go. Without a terminal a stack in a cloud needs it.
 func (s *session) checkScope(c *consent, sc resource.Scope) error {
-	short := sc.String()
-	if !sc.IsLocal() {
-		short = sc.Account + "/" + sc.Region
-	}
 	switch {
-	case c.scope == sc.String() || c.scope == short:
+	case c.scope == sc.String() || c.scope == shortScope(sc):
 		return nil
 	case c.scope != "":
 		return withExit(deploy.ExitError, fmt.Errorf("--scope says %s, but calls go to %s; nothing was changed", c.scope, sc))

@@ -100,7 +100,7 @@ func (b *backend) workOf(ctx context.Context, id record.StackID, verify bool) (*
 		return w, b.reach(ctx, w)
 	}
 	var err error
-	w.cloud, err = b.cloudOf(ctx, id.Scope)
+	w.cloud, err = b.cloudOf(ctx, id)
 	return w, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 
@@ -28,7 +29,7 @@ type deployOptions struct {
 func (s *session) deployCommand() *cobra.Command {
 	var o deployOptions
 	c := &cobra.Command{
-		Use:   "deploy FILE | --plan P",
+		Use:   "deploy FILE|STACK | --plan P",
 		Short: "Make the cloud what a template says",
 		Long: `Plans, asks (or, without a terminal, wants --yes and --scope), and carries the plan out. Each create is written to the
 store before it is sent. The first Ctrl-C finishes what is under way, the second stops now and says what is uncertain.
@@ -77,15 +78,11 @@ func (s *session) deployment(ctx context.Context, o *deployOptions, args []strin
 	if o.plan != "" {
 		return s.planned(ctx, o, args)
 	}
-	file, params, err := o.oneFile(args)
+	at, err := s.target(&o.source, args)
 	if err != nil {
 		return nil, nil, err
 	}
-	name, err := o.nameOf(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	w, err := s.withTemplate(ctx, file, name, params, true)
+	w, err := s.withTemplate(ctx, at.file, at.name, at.params, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -126,6 +123,15 @@ func (s *session) planned(ctx context.Context, o *deployOptions, args []string) 
 	}
 	if err := sameTemplate(p); err != nil {
 		return nil, nil, err
+	}
+	n, err := s.namedStack(p.Stack.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if n != nil && n.template == p.Template.Path { // so that what a plan cannot tell need not be typed again
+		all := maps.Clone(n.parameters)
+		maps.Copy(all, params)
+		params = all
 	}
 	w, err := s.withTemplate(ctx, p.Template.Path, p.Stack.Name, plannedParameters(p, params), false)
 	if err != nil {
@@ -212,7 +218,7 @@ func (s *session) runPlan(ctx context.Context, w *work, p *plan.Plan, c *consent
 			return err
 		}
 		out := unchanged(part)
-		out.Next = s.afterPlan(part, "", w.word, "")
+		out.Next = s.afterPlan(part, nil, w.word, "")
 		s.outcomeReply(w, &out)
 		return nil
 	}

@@ -40,7 +40,7 @@ func (s *session) show(ctx context.Context, name, stack string, all bool) error 
 	if err != nil {
 		return err
 	}
-	s.planReply(p, all, s.afterPlan(p, "", p.Stack.String(), fileOnly(name)))
+	s.planReply(p, all, s.afterPlan(p, nil, p.Stack.String(), fileOnly(name)))
 	// Showing what a plan says is no failure, whatever it says.
 	for i := range s.rep.problems {
 		s.rep.problems[i].Exit = deploy.ExitDone
