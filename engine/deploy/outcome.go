@@ -105,7 +105,7 @@ func (s *shared) next(codes []int, uncertain []record.Record) []string {
 		out = append(out, "reclaim status "+s.stack.String())
 	}
 	if len(out) == 0 && len(codes) > 0 && s.hold.Template != "" {
-		out = append(out, "reclaim plan "+s.hold.Template)
+		out = append(out, "reclaim plan "+s.hold.Template+" --stack "+s.stack.Name)
 	}
 	return out
 }

@@ -20,6 +20,7 @@ type planOptions struct {
 	out      string
 	detailed bool
 	all      bool
+	markdown bool
 }
 
 func (s *session) planCommand() *cobra.Command {
@@ -38,11 +39,15 @@ with --detailed-exitcode also 2: there is something to do.`,
 	c.Flags().StringArrayVar(&o.adopt, "adopt", nil, "ID[=PHYSICAL]: plan to take over an object that is not ours")
 	c.Flags().StringVar(&o.out, "out", "", "write the plan to a file too, for review elsewhere")
 	c.Flags().BoolVar(&o.detailed, "detailed-exitcode", false, "exit 2 when there is something to do")
+	c.Flags().BoolVar(&o.markdown, "markdown", false, "print a summary for a pull request: what is lost first, the rest folded")
 	c.Flags().BoolVar(&o.all, "all", false, "list what is folded")
 	return c
 }
 
 func (s *session) plan(ctx context.Context, o *planOptions, args []string) error {
+	if o.markdown && s.json {
+		return usage("--markdown and --json are two forms of one answer; choose one")
+	}
 	at, err := s.target(&o.source, args)
 	if err != nil {
 		return err
@@ -75,6 +80,9 @@ func (s *session) plan(ctx context.Context, o *planOptions, args []string) error
 		next = s.afterHeld(w.word, s.holdOf(*hold))
 	}
 	s.planReply(p, o.all, next)
+	if o.markdown {
+		s.rep.text = text.Markdown(p, next)
+	}
 	s.rep.codes = planCodes(p, o.detailed)
 	return nil
 }
