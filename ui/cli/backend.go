@@ -159,7 +159,7 @@ func (b *backend) lastDeploy(ctx context.Context, id record.StackID) (*plan.Plan
 	if last != nil && last.Template.Path != "" {
 		return last, nil
 	}
-	sum, err := read(ctx, b.st, func(v record.View) (text.Stack, error) { return b.summarize(v, id) })
+	sum, err := read(ctx, b.st, func(v record.View) (text.Stack, error) { return b.summarize(v, b.st.Dir(), id) })
 	if err != nil {
 		return nil, err
 	}
