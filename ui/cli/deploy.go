@@ -36,7 +36,8 @@ store before it is sent. The first Ctrl-C finishes what is under way, the second
 
 --yes allows creates, updates and what recovery may do by itself. Deletes, replacements, adoptions and data have a word of
 their own each: --allow-delete, --allow-replace, --adopt, --allow-data-loss.`,
-		RunE: s.run(func(ctx context.Context, args []string) error { return s.deploy(ctx, &o, args) }),
+		RunE:              s.run(func(ctx context.Context, args []string) error { return s.deploy(ctx, &o, args) }),
+		ValidArgsFunction: s.targetArgs,
 	}
 	f := c.Flags()
 	o.flags(f)

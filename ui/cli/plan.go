@@ -33,7 +33,8 @@ made where there is none.
 
 Exit codes: 0 the plan was made, 3 it is blocked by uncertain creates, 4 something in it is blocked;
 with --detailed-exitcode also 2: there is something to do.`,
-		RunE: s.run(func(ctx context.Context, args []string) error { return s.plan(ctx, &o, args) }),
+		RunE:              s.run(func(ctx context.Context, args []string) error { return s.plan(ctx, &o, args) }),
+		ValidArgsFunction: s.targetArgs,
 	}
 	o.flags(c.Flags())
 	c.Flags().StringArrayVar(&o.adopt, "adopt", nil, "ID[=PHYSICAL]: plan to take over an object that is not ours")

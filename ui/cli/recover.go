@@ -36,8 +36,9 @@ the stack is not held), unless --yes or --decide say what to do.
 
 --yes carries out what is beyond doubt: going on with an adoption, reclaiming what carries our nonce, sending again what
 certainly was not executed, waiting for what cannot be visible yet.`,
-		Args: cobra.ExactArgs(1),
-		RunE: s.run(func(ctx context.Context, args []string) error { return s.recover(ctx, &o, args[0]) }),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: s.wordsOnce(stackWords),
+		RunE:              s.run(func(ctx context.Context, args []string) error { return s.recover(ctx, &o, args[0]) }),
 	}
 	f := c.Flags()
 	o.scopeFlags(f)

@@ -19,9 +19,10 @@ func (s *session) showCommand() *cobra.Command {
 	var stack string
 	var all bool
 	c := &cobra.Command{
-		Use:   "show [FINGERPRINT|FILE]",
-		Short: "Show a plan again; without a name, the last one that was made",
-		Args:  cobra.MaximumNArgs(1),
+		Use:               "show [FINGERPRINT|FILE]",
+		Short:             "Show a plan again; without a name, the last one that was made",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: s.wordsOnce(planWords),
 		RunE: s.run(func(ctx context.Context, args []string) error {
 			name := ""
 			if len(args) == 1 {

@@ -50,7 +50,8 @@ func (s *session) statusCommand() *cobra.Command {
 recover STACK is the command whose exit code says that creates are uncertain.
 
 With --follow it prints what the execution that holds the stack does, from its beginning, until that ends.`,
-		Args: cobra.MaximumNArgs(1),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: s.wordsOnce(stackWords),
 		RunE: s.run(func(ctx context.Context, args []string) error {
 			if !follow {
 				return s.status(ctx, args)

@@ -15,7 +15,8 @@ func (s *session) validateCommand() *cobra.Command {
 		Short: "Find the problems of a template, offline",
 		Long: `Reads the template and checks it against the types it names, without a store, network or credentials. All that is
 wrong with it is listed at once, in the order of the file; a file whose syntax is broken has only that listed.`,
-		RunE: s.run(func(_ context.Context, args []string) error { return s.validate(&src, args) }),
+		RunE:              s.run(func(_ context.Context, args []string) error { return s.validate(&src, args) }),
+		ValidArgsFunction: s.targetArgs,
 	}
 	src.nameFlags(c.Flags())
 	return c
