@@ -210,6 +210,7 @@ func (t *task) observe(ctx context.Context) (plan.Subject, error) {
 	t.phase("look", "", time.Time{})
 	var err error
 	t.call(func() { err = plan.Observe(ctx, t.lookEnv(), &s) })
+	t.drainExpired(s.Look.Err)
 	return s, err
 }
 

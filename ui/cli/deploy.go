@@ -225,6 +225,7 @@ func (s *session) runPlan(ctx context.Context, w *work, p *plan.Plan, c *consent
 	}
 	s.rep.stack = p.Stack.String()
 	s.rep.text = s.page().Plan(p, nil) + "\n"
+	s.warnLifetime(ctx, w, part, r.Parallel)
 	g, err := s.approve(ctx, c, part)
 	if err != nil {
 		s.rep.result = p
