@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -137,9 +138,9 @@ func sumOf(ts *testscript.TestScript, dir string) string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// hold NAME dead|running|elsewhere makes a hold of execution e-NAME on the local stack NAME, as a crash leaves it.
+// hold NAME dead|running|elsewhere [STORE] makes a hold of execution e-NAME on the local stack NAME, as a crash leaves it.
 func makeHold(ts *testscript.TestScript, _ bool, args []string) {
-	s, err := store.Open(ts.MkAbs(".reclaim"), store.Options{})
+	s, err := store.Open(ts.MkAbs(slices.Concat(args[2:], []string{".reclaim"})[0]), store.Options{})
 	ts.Check(err)
 	defer s.Close()
 	o := store.Owner()
