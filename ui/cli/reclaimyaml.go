@@ -45,7 +45,7 @@ type named struct {
 
 // region is the one that the scope names, "" when it names none.
 func (n *named) region() string {
-	if n == nil {
+	if n == nil || strings.HasPrefix(n.scope, resource.LocalPartition) {
 		return ""
 	}
 	_, rest, _ := strings.Cut(n.scope, "/")
