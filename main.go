@@ -74,6 +74,8 @@ func app() *cli.App {
 
 		OpenStore: openStore,
 		Discover:  store.Discover,
+		Spooled:   store.Spooled,
+		Follow:    store.Follow,
 		Schemas:   providers.Schemas,
 		OpenCloud: openCloud,
 		Sim:       newSim,

@@ -132,3 +132,21 @@ func (c *Cloud) Verify(ctx context.Context) (resource.Scope, error) {
 
 // Machine implements resource.Cloud.
 func (c *Cloud) Machine() string { return c.machine }
+
+var _ resource.Expirer = (*Cloud)(nil)
+
+// Expires implements resource.Expirer.
+func (c *Cloud) Expires(ctx context.Context) (time.Time, bool) {
+	if c.aws == nil {
+		return time.Time{}, false
+	}
+	return c.aws.Expires(ctx)
+}
+
+// Renew implements resource.Expirer.
+func (c *Cloud) Renew() string {
+	if c.aws == nil {
+		return ""
+	}
+	return c.aws.Renew()
+}

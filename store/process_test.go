@@ -90,6 +90,29 @@ var childVerbs = map[string]func(dir string) error{
 		}
 		return s.Read(ctx, func(record.View) error { fmt.Println(0); select {} })
 	},
+	// follow follows the spool of x1 until it is killed, and prints how late each line came, in microseconds.
+	"follow": func(dir string) error {
+		return store.Follow(ctx, dir, "x1", func(line []byte) {
+			if sent, err := strconv.ParseInt(string(line), 10, 64); err == nil {
+				fmt.Println(time.Since(time.Unix(0, sent)).Microseconds())
+			}
+		})
+	},
+	// status reads what status reads, once a second until it is killed.
+	"status": func(dir string) error {
+		for i := 0; ; i++ {
+			s, err := store.Open(dir, store.Options{ReadOnly: true})
+			if err != nil {
+				return err
+			}
+			err = s.Read(ctx, func(v record.View) error { _, _, err := v.Records(stack); return err })
+			if err := errors.Join(err, s.Close()); err != nil {
+				return err
+			}
+			fmt.Println(i)
+			time.Sleep(time.Second)
+		}
+	},
 	"full disk":   fullAt(400 << 10),  // the file is larger already, and sparse: writing a page fails
 	"full growth": fullAt(4400 << 10), // growing the file fails
 	// locked keeps the file locked until it is killed.
@@ -160,13 +183,13 @@ func childHold(dir, name string) (*store.Store, record.Fence, error) {
 
 // child is another process on a store.
 type child struct {
-	t   *testing.T
+	t   testing.TB
 	cmd *exec.Cmd
 	out *bufio.Scanner
 	at  int // last number it printed
 }
 
-func start(t *testing.T, verb, dir string, env ...string) *child {
+func start(t testing.TB, verb, dir string, env ...string) *child {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {

@@ -8,7 +8,7 @@
 //	store.db     everything; 0600, schema-versioned
 //	hash.key     key of the keyed hashes of sensitive values (SAFETY S32); 0600
 //	store.wait   held shared by whoever waits for the store; empty
-//	events/      one NDJSON spool of events per execution, for watchers; not synced
+//	events/      one NDJSON spool of events per execution, for watchers; not synced; the newest 50, and 64 MiB
 //	emergency-*  evidence that could not be written to store.db (SAFETY S36)
 //
 // # Writing

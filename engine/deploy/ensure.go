@@ -252,7 +252,9 @@ func (t *task) tags(nonce string) resource.Tags {
 	return tags
 }
 
+// called reports a changing call that came back, or did not.
 func (t *task) called(call, detail string, began time.Time, err error) {
+	t.drainExpired(err)
 	c := event.Called{ID: t.planned.ID, Gen: t.planned.Gen, Call: call, Detail: detail, Outcome: "ok", Took: t.env.Clock.Now().Sub(began)}
 	if err != nil {
 		c.Outcome = string(resource.KindOf(err))
@@ -262,6 +264,13 @@ func (t *task) called(call, detail string, began time.Time, err error) {
 		}
 	}
 	t.out.emit(c)
+}
+
+// drainExpired drains the run when its credentials ran out: every further call would be refused.
+func (s *shared) drainExpired(err error) {
+	if resource.Is(err, resource.Expired) {
+		s.halt.drain(whyExpired)
+	}
 }
 
 // answered commits the outcome of an attempt. retry: the service said that nothing was executed and to come again.
@@ -312,7 +321,7 @@ func outcomeOf(err error) record.Outcome {
 	}
 }
 
-// comeAgain reports whether a refused call is worth sending again by itself. Expired credentials drain the run.
+// comeAgain reports whether a refused call is worth sending again by itself.
 func (t *task) comeAgain(err error, rec *record.Record) bool {
 	if t.attempts >= maxAttempts || t.halt.draining() != "" {
 		return false
@@ -322,8 +331,6 @@ func (t *task) comeAgain(err error, rec *record.Record) bool {
 		return true
 	case resource.NotReady:
 		return t.freshParent(rec)
-	case resource.Expired:
-		t.halt.drain("credentials expired")
 	}
 	return false
 }

@@ -11,7 +11,11 @@ import (
 	"reclaim/engine/event"
 	"reclaim/engine/plan"
 	"reclaim/engine/record"
+	"reclaim/engine/resource"
 )
+
+// whyExpired is why a run drains whose credentials ran out.
+const whyExpired = "credentials expired"
 
 // Exit codes (DESIGN §10).
 const (
@@ -73,7 +77,7 @@ func (s *shared) exits(counts map[event.Result]int, uncertain []record.Record) [
 	add(stale, ExitHeld)
 	add(counts[event.Blocked]+counts[event.Stale] > 0, ExitBlocked)
 	add(counts[event.Failed] > 0, ExitError)
-	add(s.halt.draining() == "credentials expired", ExitError)
+	add(s.halt.draining() == whyExpired, ExitError)
 	add(s.halt.draining() == "interrupted", ExitInterrupted)
 	add(len(codes) == 0 && counts[event.Skipped] > 0, ExitBlocked)
 	return codes
@@ -98,6 +102,10 @@ func summary(counts map[event.Result]int, why string) string {
 
 func (s *shared) next(codes []int, counts map[event.Result]int, uncertain []record.Record) []string {
 	var out []string
+	if cloud, ok := s.env.Cloud.(resource.Expirer); ok && s.halt.draining() == whyExpired {
+		out = append(out, cloud.Renew())
+	}
+	login := len(out)
 	if slices.Contains(codes, ExitUncertain) && len(uncertain) > 0 {
 		out = append(out, "reclaim recover "+s.stack.String())
 	}
@@ -108,8 +116,8 @@ func (s *shared) next(codes []int, counts map[event.Result]int, uncertain []reco
 	case len(codes) == 0:
 	case s.hold.Of != "":
 		out = append(out, "reclaim rollback "+s.hold.Of)
-	case len(out) == 0 && s.hold.Template != "":
-		out = append(out, "reclaim plan "+s.hold.Template)
+	case len(out) == login && s.hold.Template != "":
+		out = append(out, "reclaim plan "+s.hold.Template+" --stack "+s.stack.Name)
 	}
 	if was := s.hold.Taken; was != nil && was.Of != "" { // a rollback that was cut off
 		out = append(out, "reclaim rollback "+was.Of)

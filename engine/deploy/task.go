@@ -216,6 +216,7 @@ func (t *task) observe(ctx context.Context) (plan.Subject, error) {
 	t.phase("look", "", time.Time{})
 	var err error
 	t.call(func() { err = plan.Observe(ctx, t.lookEnv(), &s) })
+	t.drainExpired(s.Look.Err)
 	return s, err
 }
 
@@ -259,7 +260,7 @@ func (t *task) settleVerdict(ctx context.Context, s *plan.Subject, it *plan.Item
 func (t *task) decided(ctx context.Context, s *plan.Subject, it *plan.Item, d *record.Decision) ending {
 	f := s.Finding
 	if d.Rev != f.Rev || d.Facts != f.Facts || d.Verdict != string(f.Verdict) {
-		return ending{event.Stale, fmt.Sprintf("the decision %q is void: it was made on the verdict %q of revision %d; now: %s", d.Choice, d.Verdict, d.Rev, f.Summary)}
+		return ending{event.Stale, fmt.Sprintf("the decision %q is void%s. Look again and decide anew; now: %s", d.Choice, movedWords(movedSince(d, f)), f.Summary)}
 	}
 	if _, ok := f.Option(d.Choice, d.Physical); !ok {
 		return ending{event.Blocked, fmt.Sprintf("%q is not offered for the verdict %q", d.Choice, f.Verdict)}
@@ -335,8 +336,8 @@ func (t *task) permit(it *plan.Item) ending {
 	if t.acted || t.sameOrLess(it) {
 		return t.permitFields(it)
 	}
-	return ending{event.Stale, fmt.Sprintf("what the plan was made on has moved: it planned %s (%s), now %s (%s); make a new plan",
-		t.planned.Action, t.planned.Detail, it.Action, it.Detail)}
+	return ending{event.Stale, fmt.Sprintf("what the plan was made on has moved%s. It planned %s (%s), now %s (%s); make a new plan",
+		movedWords(plan.Moved(t.planned, it)), t.planned.Action, t.planned.Detail, it.Action, it.Detail)}
 }
 
 // maxParams bounds the params of a resource, in bytes of JSON. A record holds them up to three times, as sent by the

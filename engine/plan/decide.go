@@ -94,6 +94,9 @@ func Decide(s Subject) Item {
 		s.existing(&it)
 	}
 	it.Facts = facts(&it, s.Look)
+	if it.Finding == nil {
+		it.Seen = seen(s.Look)
+	}
 	return it
 }
 

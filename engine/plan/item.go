@@ -105,6 +105,7 @@ type Item struct {
 
 	Finding *recovery.Finding `json:"finding,omitempty"`
 	Facts   string            `json:"facts,omitempty"` // hash of the facts used
+	Seen    map[string]string `json:"seen,omitempty"`  // what the facts were, in words, beside the fields; see Moved
 	ReadAt  time.Time         `json:"readAt,omitzero"` // service's clock
 	// PolicyDelete and PolicyReplace are DeletionPolicy and UpdateReplacePolicy as config or record says.
 	PolicyDelete  string `json:"deletionPolicy,omitempty"`

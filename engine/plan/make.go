@@ -477,6 +477,7 @@ func trim(it *Item) {
 	if it.Action != Noop {
 		return
 	}
+	it.Seen = nil // nothing is approved of it
 	var worth []diff.Field
 	for _, f := range it.Fields {
 		if f.Verdict != diff.Match && !f.Folded {

@@ -268,3 +268,12 @@ type Cloud interface {
 	// Machine is the ID of this machine, part of the keys of local types.
 	Machine() string
 }
+
+// Expirer is the ability of a Cloud to say how long its credentials last.
+type Expirer interface {
+	// Expires returns when the credentials at hand run out; false when nothing says so. Whatever gave them may give new
+	// ones then, or not: a role's are renewed while the sign-in behind it lasts, which nothing here can see.
+	Expires(ctx context.Context) (at time.Time, known bool)
+	// Renew names the command, or the act, that renews the credentials; "" when there are none.
+	Renew() string
+}

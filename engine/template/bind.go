@@ -33,10 +33,10 @@ func (b *binder) fail(n *node, hint, format string, args ...any) {
 }
 
 // Bind makes the graph of one stack. Nothing outside is asked: it works without credentials and network. The error is
-// Problems. Where a condition depends on an unknown pseudo parameter, both outcomes are checked and what it guards counts
+// Problems: those of the template's form as well, in the order of the file. Where a condition depends on an unknown pseudo parameter, both outcomes are checked and what it guards counts
 // as existing.
 func (t *Template) Bind(in Binding) (*Graph, error) {
-	b := &binder{Binding: in, bound: &bound{Template: t, params: map[string]value.Value{}, conds: map[string]value.Value{},
+	b := &binder{Binding: in, problems: slices.Clone(t.broken), bound: &bound{Template: t, params: map[string]value.Value{}, conds: map[string]value.Value{},
 		left: map[string]string{}, schemas: map[string]*resource.Schema{}}}
 	b.folder()
 	g := &Graph{Path: t.path, SHA256: t.sha, Base: b.base, Stack: in.Stack, Scope: in.Scope,
@@ -74,14 +74,18 @@ func (b *binder) parameters() value.Map {
 			b.fail(b.at("Parameters").atKey(), did(name, keys(b.paramByName)), "the template has no parameter %s", quote(name))
 		}
 	}
+	var missing []*parameter
 	for _, p := range b.Template.parameters {
 		text, given := b.Parameters[p.Name]
 		switch {
 		case given:
+		case p.badDefault: // reported already
+			b.params[p.Name] = value.Wait(p.Name)
+			continue
 		case p.Default.IsSet():
 			text = p.Default.Reveal()
 		default:
-			b.fail(p.node.atKey(), "Give it with --parameters "+p.Name+"=…", "the parameter has no value and no default")
+			missing = append(missing, p)
 			b.params[p.Name] = value.Wait(p.Name)
 			continue
 		}
@@ -93,7 +97,23 @@ func (b *binder) parameters() value.Map {
 		b.params[p.Name] = p.value(text)
 		out[p.Name] = b.params[p.Name]
 	}
+	b.missing(missing)
 	return out
+}
+
+// missing reports the parameters without a value, each at its place; the first says how to give all of them.
+func (b *binder) missing(all []*parameter) {
+	hint := "Give it with --parameters"
+	if len(all) > 1 {
+		hint = "Give them all with --parameters"
+	}
+	for _, p := range all {
+		hint += " " + p.Name + "=…"
+	}
+	for _, p := range all {
+		b.fail(p.node.atKey(), hint, "the parameter has no value and no default")
+		hint = ""
+	}
 }
 
 // at returns the named section, else the whole template.
@@ -138,7 +158,7 @@ func pseudoValues(in Binding) map[string]value.Value {
 // types looks every type up, whether its resources exist or not.
 func (b *binder) types() {
 	for _, d := range b.Template.resources {
-		if b.schemas[d.typ] != nil {
+		if d.badType || b.schemas[d.typ] != nil {
 			continue
 		}
 		if b.Schemas != nil {
@@ -158,7 +178,7 @@ func (b *binder) types() {
 // attributes checks every GetAtt against the schema of its resource, also in branches that are not taken.
 func (b *binder) attributes() {
 	for _, n := range b.refs {
-		if n.op != opGetAtt {
+		if n.op != opGetAtt || b.Template.byID[n.text] == nil {
 			continue
 		}
 		s := b.schemas[b.Template.byID[n.text].typ]
@@ -236,7 +256,9 @@ func (b *binder) graph(g *Graph) {
 			DeletionPolicy: d.deletionPolicy, UpdateReplacePolicy: d.updateReplacePolicy, declared: d, bound: b.bound}
 		e := b.evaluation()
 		e.needs = b.explicit(d)
-		e.properties(r)
+		if !d.badProps {
+			e.properties(r)
+		}
 		needs[d.id], ids = e.needs, append(ids, d.id)
 		r.DependsOn = slices.Sorted(slices.Values(keys(e.needs)))
 		g.byID[d.id] = r
@@ -261,7 +283,7 @@ func (b *binder) graph(g *Graph) {
 func (b *binder) explicit(d *declared) map[string]*node {
 	out := make(map[string]*node, len(d.dependsOn))
 	for _, n := range d.dependsOn {
-		if b.left[n.text] == "" {
+		if b.left[n.text] == "" && b.Template.byID[n.text] != nil {
 			out[n.text] = n
 		}
 	}

@@ -3,6 +3,7 @@ package template
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -135,6 +136,8 @@ func literal(n *node) value.Value {
 		return value.Of(n.text == "true")
 	case value.Number:
 		return value.Num(n.text)
+	case value.Null: // reported already
+		return value.Wait()
 	default:
 		return value.Of(n.text)
 	}
@@ -162,6 +165,9 @@ func (e *evaluation) ref(n *node) result {
 		return result{v: v, at: n}
 	}
 	if strings.HasPrefix(n.text, "AWS::") {
+		if !slices.Contains(pseudoNames(), n.text) { // reported already
+			return result{v: value.Wait(), at: n}
+		}
 		return e.bad(n, "Pass it as a parameter", "%s has no value: the stack has local types only", n.text)
 	}
 	return e.fact(n)
@@ -179,6 +185,9 @@ func (n *node) source() string {
 func (e *evaluation) fact(n *node) result {
 	if cond := e.left[n.text]; cond != "" {
 		return e.bad(n, "Guard the reference with Fn::If", "%s does not exist: its condition %s is false", n.text, cond)
+	}
+	if e.byID[n.text] == nil { // reported already
+		return result{v: value.Wait(), at: n}
 	}
 	if e.needs != nil && e.needs[n.text] == nil {
 		e.needs[n.text] = n
@@ -318,6 +327,9 @@ func (e *evaluation) findInMap(n *node) result {
 		return result{v: m.give(value.Value{}), at: n}
 	}
 	found := e.mappings[keys[0]]
+	if found == nil && n.items[0].isText() { // reported already
+		return result{v: value.Wait(), at: n}
+	}
 	for _, k := range keys[1:] {
 		found = found.get(k)
 	}
@@ -362,7 +374,11 @@ func (e *evaluation) condition(name string) value.Value {
 		return v
 	}
 	e.conds[name] = value.Wait()
-	v := e.decide(e.condByName[name])
+	n := e.condByName[name]
+	if n == nil { // reported already
+		return e.conds[name]
+	}
+	v := e.decide(n)
 	e.conds[name] = v
 	return v
 }
@@ -386,8 +402,10 @@ func (e *evaluation) decide(n *node) value.Value {
 			}
 		}
 		return m.give(value.Of(same(a, b)))
-	default:
+	case opAnd, opOr:
 		return e.connective(n)
+	default: // refused when it was read
+		return value.Wait()
 	}
 }
 

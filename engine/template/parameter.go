@@ -31,8 +31,9 @@ func (p *Parameter) IsList() bool {
 // parameter is a Parameter with what is needed to check values.
 type parameter struct {
 	Parameter
-	node    *node
-	pattern *regexp.Regexp
+	node       *node
+	pattern    *regexp.Regexp
+	badDefault bool // reported already
 }
 
 // parameterTypes are the types besides List<…> of those that AWS names.
@@ -153,11 +154,13 @@ func (p *parser) allowedPattern(n *node, d *parameter) {
 
 func (p *parser) defaultOf(n *node, d *parameter) {
 	if !n.isText() {
+		d.badDefault = true
 		p.fail(n, "A list is written as text, with commas", "Default takes text, found %s", n.what())
 		return
 	}
 	p.dynamic(n, n.text)
 	if text, hint := d.check(n.text); text != "" {
+		d.badDefault = true
 		p.fail(n, hint, "the default %s", text)
 	}
 	d.Default = value.Of(n.text)

@@ -86,8 +86,8 @@ func TestMissingParametersAreAllNamed(t *testing.T) {
 		func(b *Binding) { b.Parameters = map[string]string{"BB": "1"} })
 	want := []string{
 		"1:1: Parameters: the template has no parameter \"BB\"",
-		"2:3: Parameters.A: the parameter has no value and no default. Give it with --parameters A=…",
-		"3:3: Parameters.B: the parameter has no value and no default. Give it with --parameters B=…",
+		"2:3: Parameters.A: the parameter has no value and no default. Give them all with --parameters A=… B=…",
+		"3:3: Parameters.B: the parameter has no value and no default",
 		"6:84: Resources.R.Properties.Txt: Test::Any has no property \"Txt\". Did you mean Text?",
 	}
 	got := strings.Split(strings.ReplaceAll(ps.Error(), "t.yaml:", ""), "\n")

@@ -63,6 +63,7 @@ func (ps Problems) sorted() error {
 		last.Text, last.Hint = "more problems follow and are not listed", "Correct these first"
 		ps = append(ps[:maxProblems-1:maxProblems-1], last)
 	}
+	ps = slices.Clone(ps)
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})
@@ -105,7 +106,7 @@ func printable(s string) string {
 
 // did offers the name nearest to what was written, "" when none is near.
 func did(name string, names []string) string {
-	if n := nearest(name, names); n != "" {
+	if n := Nearest(name, names); n != "" {
 		return "Did you mean " + n + "?"
 	}
 	return ""
@@ -114,9 +115,9 @@ func did(name string, names []string) string {
 // maxCompared is how many names are compared with one that is unknown: comparing takes time.
 const maxCompared = 2000
 
-// nearest returns the known name at most three edits, and a third of its length, from what was written, ignoring case;
+// Nearest returns the known name at most three edits, and a third of its length, from what was written, ignoring case;
 // "" when none is.
-func nearest(name string, names []string) string {
+func Nearest(name string, names []string) string {
 	best, found := min(len(name)/3, 3), ""
 	if len(name) > 255 || len(names) > maxCompared {
 		return ""

@@ -187,6 +187,47 @@ func TestAllProblemsAreFoundAtOnce(t *testing.T) {
 	}
 }
 
+func TestProblemsOfFormAndOfTypesComeInOnePassInTheOrderOfTheFile(t *testing.T) {
+	ps := problems(t, `Parameters:
+  Key: {Type: String}
+Resources:
+  A:
+    Type: AWS::Logs::LogGroup
+    Properties: {LogGroupNam: a, RetentionInDays: soon}
+  B:
+    Type: AWS::IAM::Rolle
+    UpdatePolicy: {}
+  C:
+    Type: AWS::Logs::LogGroup
+    DependsOn: [Ghost, D]
+    Properties: {LogGroupName: !Sub "${Ghost}", RetentionInDays: !Foo 3}
+  D:
+    Type: AWS::Logs::LogGroup
+    Properties: {LogGroupName: !Ref C}
+Outputs:
+  O: {Value: !GetAtt A.Arm}
+`)
+	var got []string
+	for _, p := range ps {
+		got = append(got, format("%d:%d %s. %s", p.Line, p.Col, p.Text, p.Hint))
+	}
+	want := []string{
+		"2:3 the parameter has no value and no default. Give it with --parameters Key=…",
+		`6:18 AWS::Logs::LogGroup has no property "LogGroupNam". Did you mean LogGroupName?`,
+		`6:51 RetentionInDays wants a whole number, found "soon". `,
+		`8:11 the type "AWS::IAM::Rolle" is not supported. Did you mean AWS::IAM::Role?`,
+		"9:5 UpdatePolicy is not supported in a resource. Take it out: the type's own update applies",
+		`12:17 DependsOn "Ghost", which is no resource. `,
+		"12:24 the resources need each other: C → D → C. Take one of these references out",
+		`13:32 Ref to "Ghost", which is no parameter or resource. `,
+		`13:66 the tag "!Foo" is not supported. `,
+		`18:14 AWS::Logs::LogGroup has no attribute "Arm". Did you mean Arn?`,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestLocalStacksHaveNoAccount(t *testing.T) {
 	ps := problems(t, head+"!Ref AWS::AccountId\n", func(b *Binding) { b.Scope.Partition = "local" })
 	if !strings.Contains(ps.Error(), "AWS::AccountId has no value: the stack has local types only") {

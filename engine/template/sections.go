@@ -14,6 +14,7 @@ type declared struct {
 	condition                           *node // literal name; nil without
 	dependsOn                           []*node
 	deletionPolicy, updateReplacePolicy string
+	badType, badProps                   bool // reported already: nothing that follows from it is
 }
 
 // outputDecl is an output as the template declares it.
@@ -193,8 +194,8 @@ func (p *parser) resource(n *node) *declared {
 	p.known(n, attributes, "a resource")
 	d := &declared{id: n.key, line: n.keyLine, col: n.keyCol, node: n, typeNode: n.get("Type"), props: n.get("Properties")}
 	p.resourceType(d)
-	if d.props != nil && p.isMap(d.props, "Properties") {
-		p.properties(d.props)
+	if d.props != nil {
+		d.badProps = !p.isMap(d.props, "Properties") || !p.properties(d.props)
 	}
 	d.condition = n.get("Condition")
 	d.dependsOn = p.dependsOn(n.get("DependsOn"))
@@ -203,23 +204,28 @@ func (p *parser) resource(n *node) *declared {
 	return d
 }
 
-// properties compiles the members: the object itself is never a function.
-func (p *parser) properties(n *node) {
+// properties compiles the members: the object itself is never a function. False says that it would be one.
+func (p *parser) properties(n *node) bool {
+	members := true
 	for _, m := range n.items {
 		if strings.HasPrefix(m.key, "Fn::") {
 			p.failKey(m, "Use functions in the single properties", "the function %s cannot give all properties", quote(m.key))
+			members = false
 			continue
 		}
 		p.compile(m, inValue)
 	}
+	return members
 }
 
 func (p *parser) resourceType(d *declared) {
 	switch {
 	case d.typeNode == nil:
+		d.badType = true
 		p.failKey(d.node, "Write Type: and the name of a type", "the resource has no Type")
 		return
 	case !d.typeNode.isText() || d.typeNode.text == "":
+		d.badType = true
 		p.fail(d.typeNode, "", "Type takes the name of a type, found %s", d.typeNode.what())
 		return
 	}
@@ -227,6 +233,7 @@ func (p *parser) resourceType(d *declared) {
 	for _, r := range refusedTypes {
 		prefix, wild := strings.CutSuffix(r.name, "*")
 		if d.typ == r.name || wild && strings.HasPrefix(d.typ, prefix) {
+			d.badType = true
 			p.fail(d.typeNode, r.hint, "%s: %s", quote(d.typ), r.text)
 		}
 	}

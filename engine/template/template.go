@@ -40,10 +40,12 @@ type Template struct {
 	paramByName map[string]*parameter
 	condByName  map[string]*node
 	byID        map[string]*declared
-	refs        []*node // every reference, also in branches that are not taken
+	refs        []*node  // every reference, also in branches that are not taken
+	broken      Problems // of its form; Bind lists them with its own
 }
 
-// Parse reads a template in JSON or YAML. path names it in messages. The error is Problems: all that could be found.
+// Parse reads a template in JSON or YAML. path names it in messages. The error is Problems: all that is wrong with its
+// form. Where its syntax is right the template comes with them, so that Bind finds what else is wrong, and lists all of it.
 func Parse(path string, src []byte) (*Template, error) {
 	if len(src) > maxBytes {
 		return nil, Problems{tooLarge(path)}
@@ -55,11 +57,8 @@ func Parse(path string, src []byte) (*Template, error) {
 	}
 	sum := sha256.Sum256(src)
 	t := p.template(root)
-	if err := p.problems.sorted(); err != nil {
-		return nil, err
-	}
-	t.path, t.sha = path, hex.EncodeToString(sum[:])
-	return t, nil
+	t.path, t.sha, t.broken = path, hex.EncodeToString(sum[:]), p.problems
+	return t, t.broken.sorted()
 }
 
 // ParseFile is Parse of a file.

@@ -88,6 +88,10 @@ type App struct {
 	Signals func() (<-chan os.Signal, func())
 
 	OpenStore func(dir string, o StoreOptions) (Store, error)
+	// Spooled calls line for each event, as a line of NDJSON, that an execution has left so far in the store at dir;
+	// Follow goes on with those to come until ctx ends.
+	Spooled func(dir, execution string, line func([]byte)) error
+	Follow  func(ctx context.Context, dir, execution string, line func([]byte)) error
 	// Discover finds the nearest store upwards from a folder.
 	Discover func(start string) (dir string, ok bool)
 

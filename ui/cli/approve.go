@@ -185,12 +185,8 @@ func (g grants) missing(p *plan.Plan) []string {
 
 // checkScope compares --scope with where calls really go. Without a terminal a stack in a cloud needs it.
 func (s *session) checkScope(c *consent, sc resource.Scope) error {
-	short := sc.String()
-	if !sc.IsLocal() {
-		short = sc.Account + "/" + sc.Region
-	}
 	switch {
-	case c.scope == sc.String() || c.scope == short:
+	case c.scope == sc.String() || c.scope == shortScope(sc):
 		return nil
 	case c.scope != "":
 		return withExit(deploy.ExitError, fmt.Errorf("--scope says %s, but calls go to %s; nothing was changed", c.scope, sc))
@@ -254,15 +250,16 @@ func (s *session) flushText() {
 	s.rep.text = ""
 }
 
-// askAll asks once for ordinary changes, once for all deletions, and for each replacement, adoption and loss apart.
+// askAll asks once for ordinary changes, once for all deletions (either way for all of them, or for some by ID), and for each
+// replacement, adoption and loss apart.
 func (s *session) askAll(ctx context.Context, q *asker, p *plan.Plan, g grants) error {
 	if n := g.without(p, plan.GrantChange); len(n) > 0 {
-		yes, err := q.typed(ctx, fmt.Sprintf("Carry out %s?", text.Plural(len(n), "change", "changes")), "yes")
+		picked, err := q.some(ctx, fmt.Sprintf("Carry out %s?", text.Plural(len(n), "change", "changes")), "yes", idsOf(n))
 		if err != nil {
 			return err
 		}
-		if yes {
-			g.giveAll(p, plan.GrantChange)
+		for _, id := range picked {
+			g.give(id, plan.GrantChange)
 		}
 	}
 	if err := askDeletes(ctx, q, p, g); err != nil {
@@ -295,26 +292,29 @@ func (g grants) without(p *plan.Plan, gr plan.Grant) []*plan.Item {
 	return out
 }
 
-// askDeletes asks for all deletions at once: for one by its ID, for several by their number.
+func idsOf(items []*plan.Item) []string {
+	ids := map[string]bool{}
+	for _, it := range items {
+		ids[it.ID] = true
+	}
+	return slices.Sorted(maps.Keys(ids))
+}
+
+// askDeletes asks for all deletions at once: for one by its ID, for several by their number, or for some of them by ID.
 func askDeletes(ctx context.Context, q *asker, p *plan.Plan, g grants) error {
 	list := g.without(p, plan.GrantDelete)
 	if len(list) == 0 {
 		return nil
 	}
-	ids := map[string]bool{}
-	for _, it := range list {
-		ids[it.ID] = true
-	}
+	ids := idsOf(list)
 	want := list[0].ID
 	if len(list) > 1 {
 		want = strconv.Itoa(len(list))
 	}
-	yes, err := q.typed(ctx, fmt.Sprintf("Delete %s (%s)? It cannot be undone.", text.Plural(len(list), "resource", "resources"),
-		strings.Join(slices.Sorted(maps.Keys(ids)), ", ")), want)
-	if err == nil && yes {
-		for _, it := range list {
-			g.give(it.ID, plan.GrantDelete)
-		}
+	picked, err := q.some(ctx, fmt.Sprintf("Delete %s (%s)? It cannot be undone.", text.Plural(len(list), "resource", "resources"),
+		strings.Join(ids, ", ")), want, ids)
+	for _, id := range picked {
+		g.give(id, plan.GrantDelete)
 	}
 	return err
 }

@@ -100,7 +100,7 @@ func (b *backend) workOf(ctx context.Context, id record.StackID, verify bool) (*
 		return w, b.reach(ctx, w)
 	}
 	var err error
-	w.cloud, err = b.cloudOf(ctx, id.Scope)
+	w.cloud, err = b.cloudOf(ctx, id)
 	return w, err
 }
 
@@ -172,7 +172,7 @@ func (b *backend) lastDeploy(ctx context.Context, id record.StackID) (*plan.Plan
 	if last != nil && last.Template.Path != "" {
 		return last, nil
 	}
-	sum, err := read(ctx, b.st, func(v record.View) (text.Stack, error) { return b.summarize(v, id) })
+	sum, err := read(ctx, b.st, func(v record.View) (text.Stack, error) { return b.summarize(v, b.st.Dir(), id) })
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 
@@ -28,14 +29,15 @@ type deployOptions struct {
 func (s *session) deployCommand() *cobra.Command {
 	var o deployOptions
 	c := &cobra.Command{
-		Use:   "deploy FILE | --plan P",
+		Use:   "deploy FILE|STACK | --plan P",
 		Short: "Make the cloud what a template says",
 		Long: `Plans, asks (or, without a terminal, wants --yes and --scope), and carries the plan out. Each create is written to the
 store before it is sent. The first Ctrl-C finishes what is under way, the second stops now and says what is uncertain.
 
 --yes allows creates, updates and what recovery may do by itself. Deletes, replacements, adoptions and data have a word of
 their own each: --allow-delete, --allow-replace, --adopt, --allow-data-loss.`,
-		RunE: s.run(func(ctx context.Context, args []string) error { return s.deploy(ctx, &o, args) }),
+		RunE:              s.run(func(ctx context.Context, args []string) error { return s.deploy(ctx, &o, args) }),
+		ValidArgsFunction: s.targetArgs,
 	}
 	f := c.Flags()
 	o.flags(f)
@@ -80,15 +82,11 @@ func (s *session) deployment(ctx context.Context, o *deployOptions, args []strin
 	if o.plan != "" {
 		return s.planned(ctx, o, args)
 	}
-	file, params, err := o.oneFile(args)
+	at, err := s.target(&o.source, args)
 	if err != nil {
 		return nil, nil, err
 	}
-	name, err := o.nameOf(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	w, err := s.withTemplate(ctx, file, name, params, true)
+	w, err := s.withTemplate(ctx, at.file, at.name, at.params, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,6 +127,15 @@ func (s *session) planned(ctx context.Context, o *deployOptions, args []string) 
 	}
 	if err := sameTemplate(p); err != nil {
 		return nil, nil, err
+	}
+	n, err := s.namedStack(p.Stack.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if n != nil && n.template == p.Template.Path { // so that what a plan cannot tell need not be typed again
+		all := maps.Clone(n.parameters)
+		maps.Copy(all, params)
+		params = all
 	}
 	w, err := s.withTemplate(ctx, p.Template.Path, p.Stack.Name, plannedParameters(p, params), false)
 	if err != nil {
@@ -218,7 +225,7 @@ func (s *session) runPlan(ctx context.Context, w *work, p *plan.Plan, c *consent
 			return s.keepOutputs(ctx, w, o.events, r, err)
 		}
 		out := unchanged(part)
-		out.Next = s.afterPlan(part, "", w.word, "")
+		out.Next = s.afterPlan(part, nil, w.word, "")
 		s.outcomeReply(w, &out)
 		return nil
 	}
@@ -228,6 +235,7 @@ func (s *session) runPlan(ctx context.Context, w *work, p *plan.Plan, c *consent
 		s.rep.text += s.page().OnFailure(part, s.dataOf, r.OnFailure.AllowDataLoss)
 	}
 	s.rep.text += "\n"
+	s.warnLifetime(ctx, w, part, r.Parallel)
 	g, err := s.approve(ctx, c, part)
 	if err != nil {
 		s.rep.result = p

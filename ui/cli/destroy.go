@@ -24,8 +24,9 @@ func (s *session) destroyCommand() *cobra.Command {
 		Short: "Delete what a stack has made, from its records alone",
 		Long: `Deletes what the records name, newest first, as their DeletionPolicy says. The template is not needed. Each object is read
 again before its delete, and one that is not the recorded one is left alone. Data goes only with --allow-data-loss ID.`,
-		Args: cobra.ExactArgs(1),
-		RunE: s.run(func(ctx context.Context, args []string) error { return s.destroy(ctx, &o, args[0]) }),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: s.args(stackWords),
+		RunE:              s.run(func(ctx context.Context, args []string) error { return s.destroy(ctx, &o, args[0]) }),
 	}
 	f := c.Flags()
 	o.scopeFlags(f)

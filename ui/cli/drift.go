@@ -27,7 +27,7 @@ changed, in the cloud or in the store. What a service does not return is unverif
 Exit codes: 0 everything could be looked at, 3 creates are uncertain, 4 something could not be read;
 with --detailed-exitcode also 2: something differs, is gone, or is another object now.`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: s.completeWith(stackNames),
+		ValidArgsFunction: s.args(stackWords),
 		RunE:              s.run(func(ctx context.Context, args []string) error { return s.drift(ctx, &o, args[0]) }),
 	}
 	f := c.Flags()
@@ -84,7 +84,7 @@ func (s *session) afterDrift(ctx context.Context, w *work, d *plan.Drift, uncert
 		return next, nil
 	}
 	sum, err := read(ctx, w.store, func(v record.View) (string, error) {
-		sum, err := s.summarize(v, w.stack)
+		sum, err := s.summarize(v, w.store.Dir(), w.stack)
 		return sum.Template, err
 	})
 	if err == nil && sum != "" {

@@ -19,11 +19,11 @@ func (s *session) historyCommand() *cobra.Command {
 		Long: `Reads the store alone: no network, no credentials. Executions are listed newest first: who ran what, when, and how it ended.
 With EXECUTION it lists the steps of its journal in order, and the decisions that it carried out, with who made them.`,
 		Args: cobra.RangeArgs(1, 2),
-		ValidArgsFunction: s.completeWith(stackThen(func(v record.View, id record.StackID) ([]string, error) {
+		ValidArgsFunction: s.args(stackWords, ofStack(func(v record.View, id record.StackID) ([]string, error) {
 			list, err := executionsOf(v, id)
 			var out []string
 			for _, e := range list {
-				out = append(out, e.ID+"\t"+e.Verb)
+				out = append(out, word(e.ID, e.Verb)...)
 			}
 			return out, err
 		})),

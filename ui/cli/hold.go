@@ -20,10 +20,11 @@ func (s *session) holdCommand() *cobra.Command {
 		RunE:  needsSub,
 	}
 	show := &cobra.Command{
-		Use:   "show [EXECUTION|STACK]",
-		Short: "Show who holds a stack, and whether that process lives",
-		Args:  cobra.MaximumNArgs(1),
-		RunE:  s.run(s.holdShow),
+		Use:               "show [EXECUTION|STACK]",
+		Short:             "Show who holds a stack, and whether that process lives",
+		Args:              cobra.MaximumNArgs(1),
+		RunE:              s.run(s.holdShow),
+		ValidArgsFunction: s.args(executionWords, stackWords),
 	}
 	var force bool
 	remove := &cobra.Command{
@@ -32,8 +33,9 @@ func (s *session) holdCommand() *cobra.Command {
 		Long: `Removes the hold of an execution whose process is dead. Records stay as they are: what is uncertain stays uncertain.
 recover STACK --take-hold EXECUTION is what goes on from a crash. A process that lives, or that this machine cannot see,
 may still be changing things: then the hold goes only with --force.`,
-		Args: cobra.ExactArgs(1),
-		RunE: s.run(func(ctx context.Context, args []string) error { return s.holdClear(ctx, args[0], force) }),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: s.args(executionWords),
+		RunE:              s.run(func(ctx context.Context, args []string) error { return s.holdClear(ctx, args[0], force) }),
 	}
 	remove.Flags().BoolVar(&force, "force", false, "also when the process lives or cannot be seen from here")
 	c.AddCommand(show, remove)

@@ -24,12 +24,12 @@ func (s *session) outputCommand() *cobra.Command {
 		Long: `Reads the store alone: no network, no credentials. With NAME it prints that value and nothing else, for scripts. A value that
 is derived from a NoEcho parameter is not there to be shown: the store keeps only a keyed hash of it.`,
 		Args: cobra.RangeArgs(1, 2),
-		ValidArgsFunction: s.completeWith(stackThen(func(v record.View, id record.StackID) ([]string, error) {
+		ValidArgsFunction: s.args(stackWords, ofStack(func(v record.View, id record.StackID) ([]string, error) {
 			list, err := v.Executions(id)
 			var out []string
 			if e := lastOutputs(list); err == nil && e != nil {
 				for _, o := range e.Outputs {
-					out = append(out, o.Name)
+					out = append(out, word(o.Name, "")...)
 				}
 			}
 			return out, err

@@ -20,31 +20,36 @@ type planOptions struct {
 	out      string
 	detailed bool
 	all      bool
+	markdown bool
 }
 
 func (s *session) planCommand() *cobra.Command {
 	var o planOptions
 	c := &cobra.Command{
-		Use:   "plan FILE",
+		Use:   "plan FILE|STACK",
 		Short: "Say what a deploy would do, and why; keep the plan in the store",
 		Long: `Looks at the cloud and at the store and makes a plan. Nothing is changed but that the plan is kept in the store, which is
 made where there is none.
 
 Exit codes: 0 the plan was made, 3 it is blocked by uncertain creates, 4 something in it is blocked;
 with --detailed-exitcode also 2: there is something to do.`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: s.run(func(ctx context.Context, args []string) error { return s.plan(ctx, &o, args) }),
+		RunE:              s.run(func(ctx context.Context, args []string) error { return s.plan(ctx, &o, args) }),
+		ValidArgsFunction: s.targetArgs,
 	}
 	o.flags(c.Flags())
 	c.Flags().StringArrayVar(&o.adopt, "adopt", nil, "ID[=PHYSICAL]: plan to take over an object that is not ours")
 	c.Flags().StringVar(&o.out, "out", "", "write the plan to a file too, for review elsewhere")
 	c.Flags().BoolVar(&o.detailed, "detailed-exitcode", false, "exit 2 when there is something to do")
+	c.Flags().BoolVar(&o.markdown, "markdown", false, "print a summary for a pull request: what is lost first, the rest folded")
 	c.Flags().BoolVar(&o.all, "all", false, "list what is folded")
 	return c
 }
 
 func (s *session) plan(ctx context.Context, o *planOptions, args []string) error {
-	file, params, err := o.oneFile(args)
+	if o.markdown && s.json {
+		return usage("--markdown and --json are two forms of one answer; choose one")
+	}
+	at, err := s.target(&o.source, args)
 	if err != nil {
 		return err
 	}
@@ -52,11 +57,7 @@ func (s *session) plan(ctx context.Context, o *planOptions, args []string) error
 	if err != nil {
 		return err
 	}
-	name, err := o.nameOf(file)
-	if err != nil {
-		return err
-	}
-	w, err := s.withTemplate(ctx, file, name, params, true)
+	w, err := s.withTemplate(ctx, at.file, at.name, at.params, true)
 	if err != nil {
 		return err
 	}
@@ -75,11 +76,14 @@ func (s *session) plan(ctx context.Context, o *planOptions, args []string) error
 		}
 		s.note("wrote the plan to %s", o.out)
 	}
-	next := s.afterPlan(p, file, w.word, o.out)
+	next := s.afterPlan(p, at.again, w.word, o.out)
 	if hold != nil { // a deploy would be refused
 		next = s.afterHeld(w.word, s.holdOf(*hold))
 	}
 	s.planReply(p, o.all, next)
+	if o.markdown {
+		s.rep.text = text.Markdown(p, next)
+	}
 	s.rep.codes = planCodes(p, o.detailed)
 	return nil
 }
@@ -129,8 +133,8 @@ func planCodes(p *plan.Plan, detailed bool) []int {
 	return nil
 }
 
-// afterPlan are the commands that carry a plan on.
-func (s *session) afterPlan(p *plan.Plan, file, word, out string) []string {
+// afterPlan are the commands that carry a plan on. again are the words that mean its template, nil when they are not known.
+func (s *session) afterPlan(p *plan.Plan, again []string, word, out string) []string {
 	var next []string
 	run, uncertain := false, false
 	for i := range p.Items {
@@ -149,8 +153,8 @@ func (s *session) afterPlan(p *plan.Plan, file, word, out string) []string {
 		next = append(next, s.line("rollback", p.Of))
 	case out != "":
 		next = append(next, s.line("deploy", "--plan", out))
-	case file != "":
-		next = append(next, s.line("deploy", file, "--stack", p.Stack.Name))
+	case again != nil:
+		next = append(next, s.line(append([]string{"deploy"}, again...)...))
 	default:
 		next = append(next, s.line("deploy", "--plan", text.Short(p.Fingerprint)))
 	}

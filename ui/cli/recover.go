@@ -36,13 +36,15 @@ the stack is not held), unless --yes or --decide say what to do.
 
 --yes carries out what is beyond doubt: going on with an adoption, reclaiming what carries our nonce, sending again what
 certainly was not executed, waiting for what cannot be visible yet.`,
-		Args: cobra.ExactArgs(1),
-		RunE: s.run(func(ctx context.Context, args []string) error { return s.recover(ctx, &o, args[0]) }),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: s.args(stackWords),
+		RunE:              s.run(func(ctx context.Context, args []string) error { return s.recover(ctx, &o, args[0]) }),
 	}
 	f := c.Flags()
 	o.scopeFlags(f)
 	f.StringVar(&o.takeHold, "take-hold", "", "execution whose hold is taken over; its process must be dead")
 	f.StringArrayVar(&o.decide, "decide", nil, "ID=CHOICE[:PHYSICAL], as the evidence offers it")
+	f.StringSliceVar(&o.losses, "allow-data-loss", nil, "ID whose data a decision to delete may destroy")
 	parallelFlag(f, &o.parallel)
 	f.StringVar(&o.events, "events", "", "write the event stream to this file as NDJSON")
 	return c
@@ -209,7 +211,7 @@ func (s *session) resolve(ctx context.Context, o *recoverOptions, e *evidence, a
 	if acts {
 		decisions, err = s.decided(ctx, o, e)
 	} else {
-		take, decisions, err = s.walk(ctx, e, take)
+		take, decisions, err = s.walk(ctx, o, e, take)
 	}
 	if err != nil {
 		return err
@@ -220,7 +222,8 @@ func (s *session) resolve(ctx context.Context, o *recoverOptions, e *evidence, a
 		}
 	}
 	return s.carryOut(ctx, e.work, o.events, func(ctx context.Context, env deploy.Env) (deploy.Outcome, error) {
-		return deploy.Recover(ctx, env, deploy.RecoverRequest{Stack: e.work.stack, TakeHold: take, Auto: o.yes, Decide: decisions, Parallel: o.parallel})
+		return deploy.Recover(ctx, env, deploy.RecoverRequest{Stack: e.work.stack, TakeHold: take, Auto: o.yes, Decide: decisions,
+			AllowDataLoss: o.losses, Parallel: o.parallel})
 	})
 }
 
@@ -366,7 +369,7 @@ func who(o record.Owner) string { return o.User + "@" + o.Host }
 var errLeft = errors.New("nothing was decided, and nothing was changed")
 
 // walk steps a person through the findings and confirms the whole before anything is sent.
-func (s *session) walk(ctx context.Context, e *evidence, take string) (string, []record.Decision, error) {
+func (s *session) walk(ctx context.Context, o *recoverOptions, e *evidence, take string) (string, []record.Decision, error) {
 	q := newAsker(s.Stdin, s.Stderr)
 	var hold *text.Hold
 	if e.hold != nil {
@@ -385,6 +388,9 @@ func (s *session) walk(ctx context.Context, e *evidence, take string) (string, [
 		}
 		if ok {
 			decisions = append(decisions, d)
+			if err := s.askLoss(ctx, q, o, &e.findings[i], d); err != nil {
+				return "", nil, err
+			}
 		}
 	}
 	if len(decisions) == 0 && (e.hold == nil || len(e.findings) > 0) {

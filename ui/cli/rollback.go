@@ -32,7 +32,7 @@ template. Data goes only with --allow-data-loss ID. One that was cut off is resu
 
 reclaim history STACK lists executions.`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: s.completeWith(executionNames),
+		ValidArgsFunction: s.args(executionWords),
 		RunE:              s.run(func(ctx context.Context, args []string) error { return s.rollback(ctx, &o, args[0]) }),
 	}
 	f := c.Flags()

@@ -130,8 +130,8 @@ After a crash it says what was tried, what the cloud really holds, and what can 
 
 Without a command it opens the full-screen interface. STACK is NAME or NAME@ACCOUNT/REGION.
 
-Exit codes: 0 done, 1 error, 2 changes (plan and drift --detailed-exitcode), 3 uncertain creates remain, 4 blocked or
-stale, 5 held, 6 state could not be written, 130/143 interrupted. Several at once: 6, 3, 5, 4, 1, 130/143, 2.`,
+Exit codes:
+` + exitTable() + exitOrder,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
@@ -150,8 +150,9 @@ stale, 5 held, 6 state could not be written, 130/143 interrupted. Several at onc
 	f.BoolVar(&s.noColor, "no-color", false, "no colours (also: any non-empty NO_COLOR)")
 	root.Flags().StringVar(&s.theme, "theme", "auto", "colours of the full-screen interface: auto, dark, light or none")
 	root.AddCommand(s.validateCommand(), s.planCommand(), s.showCommand(), s.deployCommand(), s.recoverCommand(),
-		s.rollbackCommand(), s.driftCommand(), s.outputCommand(), s.historyCommand(), s.destroyCommand(), s.statusCommand(), s.holdCommand(), s.stateCommand(), s.typesCommand(), s.simCommand(),
-		s.demoCommand(), s.versionCommand())
+		s.rollbackCommand(), s.driftCommand(), s.outputCommand(), s.historyCommand(), s.destroyCommand(), s.statusCommand(), s.holdCommand(),
+		s.stateCommand(), s.typesCommand(), s.simCommand(), s.demoCommand(), s.manCommand(), s.versionCommand())
+	s.completeFlags(root)
 	return root
 }
 

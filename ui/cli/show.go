@@ -19,9 +19,10 @@ func (s *session) showCommand() *cobra.Command {
 	var stack string
 	var all bool
 	c := &cobra.Command{
-		Use:   "show [FINGERPRINT|FILE]",
-		Short: "Show a plan again; without a name, the last one that was made",
-		Args:  cobra.MaximumNArgs(1),
+		Use:               "show [FINGERPRINT|FILE]",
+		Short:             "Show a plan again; without a name, the last one that was made",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: s.args(planWords),
 		RunE: s.run(func(ctx context.Context, args []string) error {
 			name := ""
 			if len(args) == 1 {
@@ -40,7 +41,7 @@ func (s *session) show(ctx context.Context, name, stack string, all bool) error 
 	if err != nil {
 		return err
 	}
-	s.planReply(p, all, s.afterPlan(p, "", p.Stack.String(), fileOnly(name)))
+	s.planReply(p, all, s.afterPlan(p, nil, p.Stack.String(), fileOnly(name)))
 	// Showing what a plan says is no failure, whatever it says.
 	for i := range s.rep.problems {
 		s.rep.problems[i].Exit = deploy.ExitDone

@@ -20,15 +20,17 @@ func (s *session) stateCommand() *cobra.Command {
 	}
 	var stack string
 	list := &cobra.Command{
-		Use:   "list [STACK]",
-		Short: "List records, all generations",
-		Args:  cobra.MaximumNArgs(1),
-		RunE:  s.run(s.stateList),
+		Use:               "list [STACK]",
+		Short:             "List records, all generations",
+		Args:              cobra.MaximumNArgs(1),
+		RunE:              s.run(s.stateList),
+		ValidArgsFunction: s.args(stackWords),
 	}
 	show := &cobra.Command{
-		Use:   "show [STACK] ID",
-		Short: "Show every generation of one record, whatever its status",
-		Args:  cobra.RangeArgs(1, 2),
+		Use:               "show [STACK] ID",
+		Short:             "Show every generation of one record, whatever its status",
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: s.words(recordWords, stackWords),
 		RunE: s.run(func(ctx context.Context, args []string) error {
 			if len(args) == 2 {
 				stack = args[0]

@@ -19,13 +19,14 @@ type stackJSON struct {
 	Tombs     int                   `json:"tombstones"`
 	Unusable  []record.BadRecord    `json:"unusable"`
 	Template  string                `json:"template,omitempty"`
+	Progress  *text.Progress        `json:"progress"` // of the execution that holds the stack
 	Next      []string              `json:"next"`
 	Records   []record.Record       `json:"records,omitempty"` // of `status STACK`
 }
 
 func jsonOf(sum *text.Stack) stackJSON {
 	j := stackJSON{Stack: sum.ID.String(), Last: sum.Last, Counts: sum.Counts, Uncertain: emptyNotNull(sum.Uncertain),
-		Tombs: sum.Tombs, Unusable: emptyNotNull(sum.Bad), Template: sum.Template, Next: emptyNotNull(sum.Next)}
+		Tombs: sum.Tombs, Unusable: emptyNotNull(sum.Bad), Template: sum.Template, Progress: sum.Progress, Next: emptyNotNull(sum.Next)}
 	if sum.Hold != nil {
 		j.Hold = &holdJSON{sum.Hold.Hold, sum.Hold.Alive}
 	}
@@ -41,14 +42,28 @@ func emptyNotNull[T any](s []T) []T {
 }
 
 func (s *session) statusCommand() *cobra.Command {
-	return &cobra.Command{
+	var follow bool
+	c := &cobra.Command{
 		Use:   "status [STACK]",
 		Short: "What the store knows of each stack: hold, last run, uncertain creates, what to run next",
 		Long: `Reads the store alone: no network, no credentials. It exits 0 when it could say how things are, however they are;
-recover STACK is the command whose exit code says that creates are uncertain.`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: s.run(s.status),
+recover STACK is the command whose exit code says that creates are uncertain.
+
+With --follow it prints what the execution that holds the stack does, from its beginning, until that ends.`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: s.args(stackWords),
+		RunE: s.run(func(ctx context.Context, args []string) error {
+			if !follow {
+				return s.status(ctx, args)
+			}
+			if len(args) == 0 {
+				return usage("--follow wants a STACK")
+			}
+			return s.follow(ctx, args[0])
+		}),
 	}
+	c.Flags().BoolVar(&follow, "follow", false, "follow the execution that holds the stack")
+	return c
 }
 
 func (s *session) status(ctx context.Context, args []string) error {
@@ -58,7 +73,7 @@ func (s *session) status(ctx context.Context, args []string) error {
 	}
 	defer st.Close()
 	if len(args) == 1 {
-		return st.Read(ctx, func(v record.View) error { return s.statusOf(v, args[0]) })
+		return st.Read(ctx, func(v record.View) error { return s.statusOf(v, st.Dir(), args[0]) })
 	}
 	sums, err := s.summaries(ctx, st)
 	if err != nil {
@@ -73,12 +88,12 @@ func (s *session) status(ctx context.Context, args []string) error {
 	return nil
 }
 
-func (s *session) statusOf(v record.View, typed string) error {
+func (s *session) statusOf(v record.View, dir, typed string) error {
 	id, err := findStack(v, typed)
 	if err != nil {
 		return err
 	}
-	sum, err := s.summarize(v, id)
+	sum, err := s.summarize(v, dir, id)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"reclaim/ui/text"
 )
 
-// summarize says of one stack what the store alone knows. It needs no network.
-func (s *session) summarize(v record.View, id record.StackID) (text.Stack, error) {
+// summarize says of one stack what the store at dir alone knows. It needs no network.
+func (s *session) summarize(v record.View, dir string, id record.StackID) (text.Stack, error) {
 	sum := text.Stack{ID: id, Counts: map[record.Status]int{}}
 	list, unusable, err := v.Records(id)
 	if err != nil {
@@ -36,6 +36,9 @@ func (s *session) summarize(v record.View, id record.StackID) (text.Stack, error
 	}
 	if held {
 		sum.Hold = s.holdOf(hold)
+		if sum.Progress, err = s.progress(dir, hold.Execution); err != nil {
+			return sum, err
+		}
 	}
 	if err := lastExecution(v, &sum); err != nil {
 		return sum, err
@@ -68,7 +71,7 @@ func (s *session) nextOf(v record.View, sum *text.Stack) []string {
 	word := stackArg(v, sum.ID)
 	switch {
 	case sum.Hold != nil && sum.Hold.Alive == resource.Yes:
-		return nil // it runs; there is nothing to do but watch
+		return []string{s.line("status", word, "--follow")} // it runs; there is nothing to do but watch
 	case sum.Hold != nil:
 		return []string{s.recoverLine(word, &sum.Hold.Hold)}
 	case len(sum.Uncertain) > 0:
@@ -81,7 +84,8 @@ func (s *session) nextOf(v record.View, sum *text.Stack) []string {
 }
 
 // summaries is summarize of every stack, in the order of their names.
-func (s *session) summaries(ctx context.Context, st record.Store) ([]text.Stack, error) {
+func (s *session) summaries(ctx context.Context, st Store) ([]text.Stack, error) {
+	dir := st.Dir()
 	return read(ctx, st, func(v record.View) ([]text.Stack, error) {
 		ids, err := v.Stacks()
 		if err != nil {
@@ -90,7 +94,7 @@ func (s *session) summaries(ctx context.Context, st record.Store) ([]text.Stack,
 		slices.SortFunc(ids, func(a, b record.StackID) int { return cmp.Compare(a.String(), b.String()) })
 		var out []text.Stack
 		for _, id := range ids {
-			sum, err := s.summarize(v, id)
+			sum, err := s.summarize(v, dir, id)
 			if err != nil {
 				return nil, err
 			}

@@ -14,10 +14,11 @@ import (
 
 func (s *session) typesCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "types [TYPE]",
-		Short: "List the supported types, or show everything about one",
-		Args:  cobra.MaximumNArgs(1),
-		RunE:  s.run(s.types),
+		Use:               "types [TYPE]",
+		Short:             "List the supported types, or show everything about one",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: s.typeWords,
+		RunE:              s.run(s.types),
 	}
 }
 

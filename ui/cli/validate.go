@@ -6,23 +6,19 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-
-	"reclaim/engine/resource"
-	"reclaim/engine/template"
 )
 
 func (s *session) validateCommand() *cobra.Command {
 	var src source
 	c := &cobra.Command{
-		Use:   "validate FILE",
+		Use:   "validate FILE|STACK",
 		Short: "Find the problems of a template, offline",
-		Long: `Reads the template and checks it against the types it names, without a store, network or credentials. All problems of its
-form are listed at once (syntax, functions, references); once there are none, all of its types, properties and values.`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: s.run(func(_ context.Context, args []string) error { return s.validate(&src, args) }),
+		Long: `Reads the template and checks it against the types it names, without a store, network or credentials. All that is
+wrong with it is listed at once, in the order of the file; a file whose syntax is broken has only that listed.`,
+		RunE:              s.run(func(_ context.Context, args []string) error { return s.validate(&src, args) }),
+		ValidArgsFunction: s.targetArgs,
 	}
-	c.Flags().StringVar(&src.stack, "stack", "", "name of the stack (default: the file's stem)")
-	c.Flags().StringArrayVar(&src.parameters, "parameters", nil, "NAME=VALUE … or file://FILE (a JSON object, or CloudFormation's list)")
+	src.nameFlags(c.Flags())
 	return c
 }
 
@@ -43,23 +39,15 @@ type resourceJSON struct {
 }
 
 func (s *session) validate(src *source, args []string) error {
-	file, params, err := src.oneFile(args)
+	at, err := s.target(src, args)
 	if err != nil {
 		return err
 	}
-	name, err := src.nameOf(file)
+	_, g, _, err := s.bound(at.file, at.name, at.params)
 	if err != nil {
 		return err
 	}
-	t, err := template.ParseFile(file)
-	if err != nil {
-		return err
-	}
-	g, err := t.Bind(s.binding(name, resource.Scope{}, params))
-	if err != nil {
-		return err
-	}
-	v := validJSON{File: file, SHA256: g.SHA256, Resources: []resourceJSON{}, Outputs: []string{}}
+	v := validJSON{File: at.file, SHA256: g.SHA256, Resources: []resourceJSON{}, Outputs: []string{}}
 	for _, r := range g.Resources {
 		v.Resources = append(v.Resources, resourceJSON{r.ID, r.Type, r.Line, r.Col, emptyNotNull(r.DependsOn)})
 	}
@@ -67,6 +55,6 @@ func (s *session) validate(src *source, args []string) error {
 		v.Outputs = append(v.Outputs, o.Name)
 	}
 	s.rep.result = v
-	s.rep.text = fmt.Sprintf("valid: %s, %d resources, %d outputs, sha256 %s\n", filepath.Base(file), len(v.Resources), len(v.Outputs), g.SHA256[:12])
+	s.rep.text = fmt.Sprintf("valid: %s, %d resources, %d outputs, sha256 %s\n", filepath.Base(at.file), len(v.Resources), len(v.Outputs), g.SHA256[:12])
 	return nil
 }

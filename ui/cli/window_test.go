@@ -27,7 +27,7 @@ func TestTheWindowOfACallReachesTheCloud(t *testing.T) {
 			if err := s.root().ParseFlags(c.args); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.openCloud(t.Context(), "eu-west-1", nil); err != nil {
+			if _, err := s.openCloud(t.Context(), nil, "eu-west-1", nil); err != nil {
 				t.Fatal(err)
 			}
 			if want := (CloudConfig{Region: "eu-west-1", Machine: "m1", MinWindow: c.want}); got != want {

@@ -32,9 +32,14 @@ type source struct {
 }
 
 func (o *source) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.stack, "stack", "", "name of the stack (default: the file's stem)")
-	f.StringArrayVar(&o.parameters, "parameters", nil, "NAME=VALUE … or file://FILE (a JSON object, or CloudFormation's list)")
+	o.nameFlags(f)
 	parallelFlag(f, &o.parallel)
+}
+
+// nameFlags are those that say which stack with which parameters.
+func (o *source) nameFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.stack, "stack", "", "name of the stack (default: the file's stem); without FILE, the stack of reclaim.yaml")
+	f.StringArrayVar(&o.parameters, "parameters", nil, "NAME=VALUE … or file://FILE (a JSON object, or CloudFormation's list)")
 }
 
 // workers is the value of --parallel: a whole number from 1.
@@ -56,16 +61,6 @@ func (w *workers) Set(s string) error {
 func parallelFlag(f *pflag.FlagSet, n *int) {
 	*n = plan.DefaultParallel
 	f.Var((*workers)(n), "parallel", "calls at once; what waits takes no place")
-}
-
-// oneFile takes the template's path from the arguments, and the parameters that follow --parameters.
-func (o *source) oneFile(args []string) (file string, params map[string]string, err error) {
-	rest, given := splitParameters(args, o.parameters)
-	if len(rest) != 1 {
-		return "", nil, usage("want one template FILE, got %d arguments", len(rest))
-	}
-	params, err = readParameters(given)
-	return rest[0], params, err
 }
 
 // nameOf is the stack's name for a template.
@@ -139,15 +134,7 @@ func (s *session) withTemplate(ctx context.Context, file, name string, params ma
 	if err != nil {
 		return nil, err
 	}
-	t, err := template.ParseFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var guess resource.Scope
-	if s.isLocal(t.Types()) {
-		guess = s.localScope()
-	}
-	graph, err := t.Bind(s.binding(name, guess, params))
+	t, graph, guess, err := s.bound(path, name, params)
 	if err != nil {
 		return nil, err
 	}
@@ -187,30 +174,43 @@ func (s *session) place(ctx context.Context, w *work, types []string) error {
 	if clouds {
 		types = append(slices.Clone(types), s.cloudType()...) // to delete what the template no longer names
 	}
-	if w.cloud, err = s.openCloud(ctx, s.region, types); err != nil {
+	n, err := s.namedStack(w.stack.Name)
+	if err != nil {
+		return err
+	}
+	if w.cloud, err = s.openCloud(ctx, n, cmp.Or(s.region, n.region()), types); err != nil {
 		return err
 	}
 	if s.isLocal(types) && !clouds {
 		w.stack.Scope = s.localScope()
-		return nil
-	}
-	if w.stack.Scope, err = w.cloud.Verify(ctx); err != nil {
+	} else if w.stack.Scope, err = w.cloud.Verify(ctx); err != nil {
 		return fmt.Errorf("verify the account and region that calls go to: %w", err)
 	}
-	return nil
+	return n.check(w.stack.Scope)
 }
 
 // cloudOf opens the cloud of a recorded stack. Its region is the recorded one unless --region says otherwise, so that
-// nothing needs to be configured to read what is recorded.
-func (s *session) cloudOf(ctx context.Context, sc resource.Scope) (resource.Cloud, error) {
-	if sc.IsLocal() {
-		return s.openCloud(ctx, s.region, nil)
+// nothing needs to be configured to read what is recorded. reclaim.yaml gives the profile where it names this very stack.
+func (s *session) cloudOf(ctx context.Context, id record.StackID) (resource.Cloud, error) {
+	if id.Scope.IsLocal() {
+		return s.openCloud(ctx, nil, s.region, nil)
 	}
-	return s.openCloud(ctx, cmp.Or(s.region, sc.Region), s.cloudType())
+	n, err := s.namedStack(id.Name)
+	if err != nil {
+		return nil, err
+	}
+	if n.check(id.Scope) != nil {
+		n = nil
+	}
+	return s.openCloud(ctx, n, cmp.Or(s.region, id.Scope.Region), s.cloudType())
 }
 
-func (s *session) openCloud(ctx context.Context, region string, types []string) (resource.Cloud, error) {
-	c, err := s.OpenCloud(ctx, CloudConfig{Region: region, Profile: s.profile, Machine: s.MachineID(), MinWindow: s.window}, types)
+func (s *session) openCloud(ctx context.Context, n *named, region string, types []string) (resource.Cloud, error) {
+	profile := s.profile
+	if profile == "" && n != nil {
+		profile = n.profile
+	}
+	c, err := s.OpenCloud(ctx, CloudConfig{Region: region, Profile: profile, Machine: s.MachineID(), MinWindow: s.window}, types)
 	if err != nil {
 		return nil, fmt.Errorf("open the cloud: %w", err)
 	}
@@ -246,7 +246,7 @@ var errElsewhere = errors.New("the credentials lead elsewhere")
 func (s *session) reach(ctx context.Context, w *work) error {
 	machine, sc := s.MachineID(), w.stack.Scope
 	var err error
-	if w.cloud, err = s.cloudOf(ctx, sc); err != nil {
+	if w.cloud, err = s.cloudOf(ctx, w.stack); err != nil {
 		return err
 	}
 	if sc.IsLocal() {

@@ -13,7 +13,7 @@ import (
 // liveFold is how many items a run may have before the lines of those that simply succeed are folded into counts.
 const liveFold = 50
 
-// troubleLimit is how many lines of one kind of trouble are printed one by one.
+// troubleLimit is how many lines of one kind are printed one by one.
 const troubleLimit = 50
 
 // heartbeat is how often a run that prints nothing else says that it goes on.
@@ -27,7 +27,7 @@ type Live struct {
 	page    Page
 	total   int
 	settled map[event.Result]int
-	said    map[event.Result]int
+	said    map[string]int    // lines by what they are about
 	busy    map[string]string // ID to phase, of what is under way
 	quiet   bool              // nothing was printed since the last beat
 	stop    chan struct{}
@@ -36,7 +36,7 @@ type Live struct {
 
 // NewLive starts writing to w; Close ends the heartbeat.
 func NewLive(w io.Writer, pg Page) *Live {
-	l := &Live{w: w, page: pg, settled: map[event.Result]int{}, said: map[event.Result]int{}, busy: map[string]string{},
+	l := &Live{w: w, page: pg, settled: map[event.Result]int{}, said: map[string]int{}, busy: map[string]string{},
 		stop: make(chan struct{})}
 	l.stopped.Go(l.beat)
 	return l
@@ -69,14 +69,7 @@ func (l *Live) pulse() {
 		l.quiet = true
 		return
 	}
-	done := 0
-	for _, n := range l.settled {
-		done += n
-	}
-	text := fmt.Sprintf("  … %d of %d settled", done, l.total)
-	if c := resultCounts(l.settled); c != "" {
-		text += " (" + c + ")"
-	}
+	text := "  … " + settledWords(l.settled, l.total)
 	for id, phase := range l.busy {
 		text += fmt.Sprintf("; %s: %s", clean.Clean(id), clean.Clean(phase))
 		if len(l.busy) > 1 {
@@ -97,18 +90,18 @@ func (l *Live) Emit(e event.Envelope) {
 	case event.Phase:
 		l.busy[ev.ID] = ev.Phase
 		if ev.Phase == "wait" {
-			l.say(warn, fmt.Sprintf("  wait       %s until %s: %s", ev.ID, Stamp(ev.Until), ev.Detail))
+			l.limited("waits", warn, fmt.Sprintf("  wait       %s until %s: %s", ev.ID, Stamp(ev.Until), ev.Detail))
 		}
 	case event.Called:
 		if ev.Outcome != "ok" {
-			l.say(warn, fmt.Sprintf("  call       %s %s: %s %s", ev.ID, ev.Call, ev.Outcome, ev.Code))
+			l.limited("calls that did not succeed", warn, fmt.Sprintf("  call       %s %s: %s %s", ev.ID, ev.Call, ev.Outcome, ev.Code))
 		}
 	case event.Judged:
-		l.say(plain, fmt.Sprintf("  judged     %s: %s (row %s), %s by %s", ev.ID, ev.Verdict, ev.Row, orNone(string(ev.Choice)), ev.By))
+		l.limited("judged creates", plain, fmt.Sprintf("  judged     %s: %s (row %s), %s by %s", ev.ID, ev.Verdict, ev.Row, orNone(string(ev.Choice)), ev.By))
 	case event.Settled:
 		l.settle(ev)
 	case event.Warning:
-		l.say(warn, "  warning    "+join(ev.ID, ev.Text))
+		l.limited("warnings", warn, "  warning    "+join(ev.ID, ev.Text))
 	case event.Draining:
 		l.say(warn, "  draining   no new change is started: "+ev.Why)
 	}
@@ -140,13 +133,6 @@ func (l *Live) settle(ev event.Settled) {
 			return
 		}
 	default:
-		l.said[ev.Result]++
-		if n := l.said[ev.Result]; n > troubleLimit {
-			if n == troubleLimit+1 {
-				l.say(warn, fmt.Sprintf("  more are %s; they are counted, and listed at the end", ev.Result))
-			}
-			return
-		}
 	}
 	text := fmt.Sprintf("  %s%s%s", fit(string(ev.Result), 11), fit(ev.Action, 8), ev.ID)
 	if ev.Physical != "" {
@@ -155,7 +141,18 @@ func (l *Live) settle(ev event.Settled) {
 	if ev.Reason != "" && ev.Result != event.Done {
 		text += ": " + ev.Reason
 	}
-	l.say(resultTone(ev.Result), text)
+	l.limited("that are "+string(ev.Result), resultTone(ev.Result), text)
+}
+
+// limited is say for what may come thousands of times: from some number on, lines of a kind are only counted.
+func (l *Live) limited(kind string, t tone, text string) {
+	l.said[kind]++
+	switch n := l.said[kind]; {
+	case n <= troubleLimit:
+		l.say(t, text)
+	case n == troubleLimit+1:
+		l.say(warn, fmt.Sprintf("  more       %s are not listed one by one from here on", kind))
+	}
 }
 
 func (l *Live) say(t tone, text string) {

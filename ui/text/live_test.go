@@ -64,7 +64,7 @@ func TestALogOfALargeRunCountsWhatSucceedsAndListsTrouble(t *testing.T) {
 	if n := strings.Count(got, "\n"); n > troubleLimit+10 {
 		t.Errorf("%d lines for 10,000 resources", n)
 	}
-	for _, want := range []string{"failed     create  Bad: denied", "more are blocked", "9901 of 10000 settled (900 blocked, 1 failed, 9000 done)"} {
+	for _, want := range []string{"failed     create  Bad: denied", "more       that are blocked are not listed", "9901 of 10000 settled (900 blocked, 1 failed, 9000 done)"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in the log", want)
 		}

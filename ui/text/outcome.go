@@ -65,7 +65,10 @@ func resultCounts(n map[event.Result]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// results lists the items of one result; what is unchanged is only counted, and of what is done the first 50 are listed.
+// resultFold is how many items of one result are listed before the rest is only counted; --json has all.
+const resultFold = 50
+
+// results lists the items of one result, up to a bound; what is unchanged is only counted.
 func (w *page) results(items []deploy.ItemResult, r event.Result, total int) {
 	if !w.All && (r == event.Unchanged || r == event.Done && w.Told && total <= liveFold) {
 		return
@@ -76,7 +79,7 @@ func (w *page) results(items []deploy.ItemResult, r event.Result, total int) {
 		if it.Result != r {
 			continue
 		}
-		if shown == 50 && !w.All && (r == event.Done || r == event.Skipped) {
+		if shown == resultFold && !w.All {
 			w.linef("  %s and %d more", fit(string(r), 10), total-shown)
 			return
 		}

@@ -142,7 +142,9 @@ func (w *page) actions(p *plan.Plan, a plan.Action) {
 }
 
 // foldable: a long list of these hides nothing that is lost.
-func foldable(a plan.Action) bool { return a == plan.Create || a == plan.Noop || a == plan.Update }
+func foldable(a plan.Action) bool {
+	return a == plan.Create || a == plan.Noop || a == plan.Update || a == plan.Blocked
+}
 
 func (w *page) item(it *plan.Item, full bool) {
 	if full {

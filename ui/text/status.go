@@ -20,7 +20,8 @@ type Stack struct {
 	Bad       []record.BadRecord
 	Last      *record.Execution
 	Template  string
-	Next      []string // commands
+	Progress  *Progress // of the execution that holds it; nil when nothing is known
+	Next      []string  // commands
 }
 
 // Status shows each stack: what holds it, what is uncertain, and what to run next.
@@ -44,6 +45,9 @@ func (w *page) stack(s *Stack) {
 		w.labelled(2, 11, "hold", s.Hold.HoldLine(), warn)
 	} else {
 		w.line("  hold       none")
+	}
+	if s.Progress != nil {
+		w.progress(s.Progress)
 	}
 	w.labelled(2, 11, "last", lastRun(w.Page, s.Last), plain)
 	w.labelled(2, 11, "records", statusCounts(s.Counts), plain)

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
@@ -128,6 +129,15 @@ func (s *Session) Verified() (resource.Scope, bool) {
 	defer s.mu.Unlock()
 	return s.verified, s.key != ""
 }
+
+// Expires returns when the credentials at hand run out; false when they do not say, or there are none.
+func (s *Session) Expires(ctx context.Context) (time.Time, bool) {
+	creds, err := s.creds.Retrieve(ctx)
+	return creds.Expires, err == nil && creds.CanExpire
+}
+
+// Renew names the command, or the act, that renews the credentials.
+func (s *Session) Renew() string { return s.creds.renew() }
 
 // ask returns the scope as STS says it, at host ("" for AWS's own). A simulated cloud has a stable name instead of a
 // host and port.

@@ -58,6 +58,8 @@ func wired() *cli.App {
 				Log: func(format string, a ...any) { o.Note(fmt.Sprintf(format, a...)) }})
 		},
 		Discover: store.Discover,
+		Spooled:  store.Spooled,
+		Follow:   store.Follow,
 		Schemas:  providers.Schemas,
 		OpenCloud: func(ctx context.Context, c cli.CloudConfig, types []string) (resource.Cloud, error) {
 			return providers.Open(ctx, providers.Config{Region: c.Region, Profile: c.Profile, Machine: c.Machine, MinWindow: c.MinWindow}, types)

@@ -15,7 +15,7 @@ import (
 // reads are the commands that write nothing but plans, and how each is called (SAFETY S37).
 var reads = map[string][][]string{
 	"validate": {{"checkout.yaml"}}, "types": {{}, {"LogGroup"}}, "version": {{}}, "completion bash": {{}}, "completion zsh": {{}},
-	"completion fish": {{}}, "completion powershell": {{}}, "help": {{"deploy"}},
+	"completion fish": {{}}, "completion powershell": {{}}, "help": {{"deploy"}}, "man": {{}, {"hold", "show"}},
 	"status": {{}, {"checkout"}}, "show": {{}}, "hold show": {{}, {"checkout"}}, "state list": {{}, {"checkout"}}, "state show": {{"CheckoutRole"}},
 	"history": {{"checkout"}}, "output": {{"checkout"}}, "drift": {{"checkout"}},
 	"recover": {{"checkout"}}, // with neither a terminal nor decisions it reads

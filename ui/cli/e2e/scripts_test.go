@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonHolds, "same": storeSame, "hold": makeHold, "sim": startSim, "fault": addFault, "sent": wasSent,
-			"mode": hasMode, "execution": setExecution,
+			"mode": hasMode, "execution": setExecution, "slow": slowCall, "interrupts": interrupts, "loses-store": losesStore,
 		},
 	})
 }
@@ -137,9 +138,9 @@ func sumOf(ts *testscript.TestScript, dir string) string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// hold NAME dead|running|elsewhere makes a hold of execution e-NAME on the local stack NAME, as a crash leaves it.
+// hold NAME dead|running|elsewhere [STORE] makes a hold of execution e-NAME on the local stack NAME, as a crash leaves it.
 func makeHold(ts *testscript.TestScript, _ bool, args []string) {
-	s, err := store.Open(ts.MkAbs(".reclaim"), store.Options{})
+	s, err := store.Open(ts.MkAbs(slices.Concat(args[2:], []string{".reclaim"})[0]), store.Options{})
 	ts.Check(err)
 	defer s.Close()
 	o := store.Owner()
@@ -181,19 +182,9 @@ func addFault(ts *testscript.TestScript, _ bool, args []string) {
 
 // sent N OPERATION wants the cloud's own log to hold exactly that many requests of an operation.
 func wasSent(ts *testscript.TestScript, neg bool, args []string) {
-	resp, err := http.Get(ts.Getenv("AWS_ENDPOINT_URL") + "/_sim/log")
-	ts.Check(err)
-	defer resp.Body.Close()
-	var log []awssim.Request
-	ts.Check(json.NewDecoder(resp.Body).Decode(&log))
-	n := 0
-	for _, r := range log {
-		if r.Operation == args[1] {
-			n++
-		}
-	}
+	n := requests(ts, args[1])
 	if want, _ := strconv.Atoi(args[0]); (n == want) == neg {
-		ts.Fatalf("%s was sent %d times, want %s; %d requests in all", args[1], n, args[0], len(log))
+		ts.Fatalf("%s was sent %d times, want %s", args[1], n, args[0])
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -233,5 +234,56 @@ func TestColoursAreOnlyForTerminalsThatWantThem(t *testing.T) {
 	}
 	if !coloured("", true) {
 		t.Error("a terminal gets no colours")
+	}
+}
+
+func TestSomeOfSeveralChangesAreApprovedByTheirIDs(t *testing.T) {
+	for why, c := range map[string]struct {
+		typed string
+		made  []string
+		says  string
+	}{
+		"all":                  {"yes", []string{"a", "b", "c"}, "type yes for all, or the IDs of some"},
+		"two of three":         {"A, C", []string{"a", "c"}, "3 changes"},
+		"a mistake gives none": {"A D", nil, "D is none of them; nothing of this is approved"},
+		"nothing":              {"", nil, "nothing was approved, and nothing was changed"},
+	} {
+		dir := t.TempDir()
+		file := write(t, dir, "site.yaml", `Resources:
+  A: {Type: Std::FS::File, Properties: {Path: ./a, Content: x}}
+  B: {Type: Std::FS::File, Properties: {Path: ./b, Content: x}}
+  C: {Type: Std::FS::File, Properties: {Path: ./c, Content: x}}
+`)
+		_, _, questions := person(t, dir, []string{c.typed}, "deploy", file)
+		var made []string
+		for _, f := range []string{"a", "b", "c"} {
+			if exists(filepath.Join(dir, f)) {
+				made = append(made, f)
+			}
+		}
+		if !slices.Equal(made, c.made) || !strings.Contains(questions, c.says) {
+			t.Errorf("%s: made %v, want %v; stderr:\n%s", why, made, c.made, questions)
+		}
+	}
+}
+
+// S25: at a terminal, too, data is asked for apart from the deletion that would destroy it.
+func TestADecisionToDeleteAsksForTheDataApart(t *testing.T) {
+	w := newWorld(t)
+	for _, v := range w.env {
+		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, value)
+		}
+	}
+	w.file("logs.yaml", "Resources:\n  Logs:\n    Type: AWS::Logs::LogGroup\n    Properties: {LogGroupName: /orders}\n")
+	w.cloud.AddFault(awssim.Fault{Operation: "CreateLogGroup", Kind: awssim.ExecutedUnanswered})
+	w.exits(3, "deploy", "logs.yaml", "--yes", "--scope", scope, "--strict")
+	code, _, questions := person(t, w.dir, []string{"delete", "/orders", "", "yes"}, "recover", "logs")
+	if code != 3 || w.sent("DeleteLogGroup") != 0 || !strings.Contains(questions, "Destroy the data of Logs /orders: log events?") {
+		t.Fatalf("without consent: exit %d, deleted %d times\n%s", code, w.sent("DeleteLogGroup"), questions)
+	}
+	code, _, questions = person(t, w.dir, []string{"delete", "/orders", "Logs", "yes"}, "recover", "logs")
+	if code != 0 || w.sent("DeleteLogGroup") != 1 {
+		t.Errorf("with consent: exit %d, deleted %d times\n%s", code, w.sent("DeleteLogGroup"), questions)
 	}
 }
