@@ -238,6 +238,12 @@ func StepRetired(id string, gen int) string {
 	return fmt.Sprintf("state:persist:%s:retired:%d", id, gen)
 }
 
+// StepForget is the step that forgets a generation, or its tombstones; nothing else is left of them (SAFETY S18).
+func StepForget(id string, gen int) string { return fmt.Sprintf("state:forget:%s:%d", id, gen) }
+
+// StepRestore is the step that makes a record of a tombstone again.
+func StepRestore(id string, gen int) string { return fmt.Sprintf("state:restore:%s:%d", id, gen) }
+
 // StepSettle is the n-th wait for readiness.
 func StepSettle(id string, n int) string { return fmt.Sprintf("state:persist:%s:settle:%d", id, n) }
 

@@ -82,6 +82,9 @@ type View interface {
 type BadRecord struct {
 	Key    string
 	Reason string
+	// ID and Gen are what the key says, where it says them; the body may say otherwise.
+	ID  string `json:",omitempty"`
+	Gen int    `json:",omitempty"`
 }
 
 // Tx is a transaction under a Fence. All of it is committed, or nothing.
@@ -93,6 +96,11 @@ type Tx interface {
 	PutRecord(r *Record, step Step) error
 	// DropRecord removes a record and, unless t is nil, leaves a tombstone.
 	DropRecord(r *Record, t *Tombstone, step Step) error
+	// DropUnusable removes what is at the key of a BadRecord of the fence's stack, and every claim that leads to it.
+	// A record that can be used is refused with ErrConflict.
+	DropUnusable(key string, step Step) error
+	// DropTombstone removes the tombstone with t's ID, generation and Seq; ErrConflict when it is gone.
+	DropTombstone(t Tombstone, step Step) error
 	PutStep(Step) (uint64, error)
 	PutDecision(Decision) error
 	PutExecution(Execution) error
