@@ -6,6 +6,7 @@ package record
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -195,6 +196,24 @@ func (r *Record) Uncertain() bool {
 
 // Ref returns the record's own reference.
 func (r *Record) Ref() Ref { return Ref{ID: r.ID, Gen: r.Gen} }
+
+// Nonces are all that the resource's creates ever carried, the current one first.
+func (r *Record) Nonces() []string {
+	var out []string
+	add := func(n string) {
+		if n != "" && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	if r.Intent != nil {
+		add(r.Intent.Nonce)
+	}
+	for _, f := range r.Former {
+		add(f.Nonce)
+	}
+	add(r.Nonce)
+	return out
+}
 
 // Tombstone is what is left of a record that was given up; orphan look-ups still search it (SAFETY S18).
 type Tombstone struct {
