@@ -73,7 +73,8 @@ func (c *checker) checkRecords() error {
 		r, err := decodeRecord(key, value)
 		if err != nil {
 			f.Kind, f.Text = disagreement(key, r), err.Error()
-			f.Remedy = "every verb that changes the stack refuses until it is gone; put a backup back, or give it up: " + forgetLine(f)
+			f.Remedy = "every verb that changes the stack refuses until it is gone: put a backup back, or give it up"
+			f.Next = []string{forgetLine(f)}
 			c.add(f)
 			return nil
 		}
@@ -107,22 +108,22 @@ func forgetLine(f record.Flaw) string {
 
 // checkRecord looks at one record by itself.
 func (c *checker) checkRecord(f record.Flaw, r *record.Record) {
-	say := func(kind record.FlawKind, remedy, format string, a ...any) {
-		f.Kind, f.Text, f.Remedy = kind, fmt.Sprintf(format, a...), remedy
+	say := func(kind record.FlawKind, next []string, remedy, format string, a ...any) {
+		f.Kind, f.Text, f.Remedy, f.Next = kind, fmt.Sprintf(format, a...), remedy, next
 		c.add(f)
 	}
-	recover := "look and decide: reclaim recover " + f.Stack
+	decide := []string{"reclaim recover " + f.Stack, forgetLine(f)}
 	switch {
 	case r.Status == record.Creating && r.Intent == nil:
-		say(record.FlawNonce, recover+"; or give it up: "+forgetLine(f), "it is %s and holds no intent: nobody knows what was sent", r.Status)
+		say(record.FlawNonce, decide, "look and decide, or give it up", "it is %s and holds no intent: nobody knows what was sent", r.Status)
 	case r.Status == record.Creating && r.Intent.Nonce == "":
-		say(record.FlawNonce, recover+"; or give it up: "+forgetLine(f), "its intent has no nonce: nothing on an object can prove it ours")
+		say(record.FlawNonce, decide, "look and decide, or give it up", "its intent has no nonce: nothing on an object can prove it ours")
 	case !r.Uncertain() && len(r.Key) == 0:
-		say(record.FlawKeyless, "find the object by hand, then give the record up: "+forgetLine(f),
+		say(record.FlawKeyless, []string{forgetLine(f)}, "find the object by hand, then give the record up",
 			"it is %s and has no key: no verb can find its object", r.Status)
 	}
 	if c.known != nil && !c.known(r.Type) {
-		say(record.FlawType, "use the version of reclaim that wrote it; until then the record stays as it is", "this version does not know its type %s", r.Type)
+		say(record.FlawType, nil, "use the version of reclaim that wrote it; until then the record stays as it is", "this version does not know its type %s", r.Type)
 	}
 }
 
@@ -151,7 +152,7 @@ func (c *checker) checkClaims() error {
 		if other := first[r.Claim]; other != "" {
 			f.Kind = record.FlawTwice
 			f.Text = fmt.Sprintf("%s claims the same object, %s", describe(other), r.Physical)
-			f.Remedy = "find out whose it is, then give the other record up: " + forgetLine(f)
+			f.Remedy, f.Next = "find out whose it is, then give the other record up", []string{forgetLine(f)}
 		}
 		c.add(f)
 		return nil

@@ -78,7 +78,7 @@ func (s *Store) checkSpools(runs map[string]bool) (found []record.Flaw) {
 		run, ok := strings.CutSuffix(e.Name(), ".ndjson")
 		if !ok || !runs[run] {
 			found = append(found, record.Flaw{Kind: record.FlawSpool, Where: filepath.Join(s.dir, spoolDir, e.Name()),
-				Text: "it belongs to no run that the store knows", Remedy: "read it if you miss a run; then it can be removed"})
+				Text: "it belongs to no run that the store knows", Remedy: "read it: a run that a backup put back later does not know of can have changed things; then it can be removed"})
 		}
 	}
 	return found

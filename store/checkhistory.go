@@ -95,7 +95,7 @@ func (c *checker) checkHolds() error {
 			for from := h; from != nil; from = from.Taken {
 				c.runs[from.Execution] = true
 			}
-			f.Kind, f.Remedy = record.FlawHold, "see who it is, then clear it: reclaim hold show "+f.Stack
+			f.Kind, f.Remedy, f.Next = record.FlawHold, "see whose it is, then clear it", []string{"reclaim hold show " + f.Stack}
 			var last uint64
 			if _, err := c.read(bucketEpochs, stackKey(s), &last); err != nil {
 				f.Text = err.Error()

@@ -28,12 +28,13 @@ const (
 
 // Flaw is one thing in a store that does not fit together, and what can be done about it.
 type Flaw struct {
-	Kind  FlawKind `json:"kind"`
-	Stack string   `json:"stack,omitempty"` // NAME@SCOPE
-	ID    string   `json:"id,omitempty"`    // logical ID
-	Gen   int      `json:"gen,omitempty"`
-	Where string   `json:"where,omitempty"` // key in the store, or path of a file
-	Text  string   `json:"text"`            // what is wrong, one sentence
-	// Remedy is what can be done, in words; commands in it lack the flags of a call.
-	Remedy string `json:"remedy"`
+	Kind   FlawKind `json:"kind"`
+	Stack  string   `json:"stack,omitempty"` // NAME@SCOPE
+	ID     string   `json:"id,omitempty"`    // logical ID
+	Gen    int      `json:"gen,omitempty"`
+	Where  string   `json:"where,omitempty"` // key in the store, or path of a file
+	Text   string   `json:"text"`            // what is wrong, one sentence
+	Remedy string   `json:"remedy"`          // what can be done, in words
+	// Next are commands that do it; they lack the flags that name a store or a cloud.
+	Next []string `json:"next,omitempty"`
 }

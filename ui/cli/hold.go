@@ -10,6 +10,7 @@ import (
 	"reclaim/engine/deploy"
 	"reclaim/engine/record"
 	"reclaim/engine/resource"
+	"reclaim/ui/text"
 )
 
 func (s *session) holdCommand() *cobra.Command {
@@ -31,7 +32,8 @@ func (s *session) holdCommand() *cobra.Command {
 		Short: "Remove the hold of a dead execution without recovering it",
 		Long: `Removes the hold of an execution whose process is dead. Records stay as they are: what is uncertain stays uncertain.
 recover STACK --take-hold EXECUTION is what goes on from a crash. A process that lives, or that this machine cannot see,
-may still be changing things: then the hold goes only with --force.`,
+may still be changing things: then the hold goes only when its execution is typed, or, without a terminal, with --force.
+It prints all that is known of the process.`,
 		Args: cobra.ExactArgs(1),
 		RunE: s.run(func(ctx context.Context, args []string) error { return s.holdClear(ctx, args[0], force) }),
 	}
@@ -80,7 +82,7 @@ func (s *session) holdShow(ctx context.Context, args []string) error {
 			hold := s.holdOf(h)
 			next := []string{s.recoverLine(stackArg(v, h.Stack), &h)}
 			out = append(out, heldJSON{Hold: holdJSON{h, hold.Alive}, Next: next})
-			s.rep.text += s.page().Held(*hold, next)
+			s.rep.text += s.page().Held(*hold, next) + s.page().Process(*hold, s.Owner())
 		}
 		if len(list) == 0 {
 			s.rep.text = "No stack is held.\n"
@@ -125,13 +127,31 @@ func (s *session) holdClear(ctx context.Context, execution string, force bool) e
 	return fmt.Errorf("no hold of execution %s. Next: %s", execution, s.line("hold", "show"))
 }
 
+// clearTyped lets a hold go whose process may be alive only where a person types its execution.
+func (s *session) clearTyped(ctx context.Context, h *text.Hold) error {
+	kept := withExit(deploy.ExitHeld, fmt.Errorf("hold of %s is kept: its process (pid %d on %s) is %s, and may still be changing things. "+
+		"End it first; or, when you know that it is gone: %s", h.Execution, h.Owner.PID, h.Owner.Host, h.Liveness(),
+		s.line("hold", "clear", h.Execution, "--force")))
+	if !s.asks() {
+		return kept
+	}
+	s.flushText()
+	yes, err := newAsker(s.Stdin, s.Stderr).typed(ctx, "Its process is "+h.Liveness()+", and may still be changing things. Remove the hold all the same?", h.Execution)
+	if err == nil && !yes {
+		err = kept
+	}
+	return err
+}
+
 func (s *session) clear(ctx context.Context, st Store, h record.Hold, force bool) error {
-	alive := s.Alive(h.Owner)
-	s.rep.stack = h.Stack.String()
+	hold := s.holdOf(h)
+	alive := hold.Alive
+	s.rep.stack, s.rep.result = h.Stack.String(), clearedJSON{Hold: &holdJSON{h, alive}}
+	s.rep.text = s.page().Process(*hold, s.Owner())
 	if alive != resource.No && !force {
-		return withExit(deploy.ExitHeld, fmt.Errorf("hold of %s is kept: its process (pid %d on %s) is %s, and may still be changing things. "+
-			"End it first; or, when you know that it is gone: %s", h.Execution, h.Owner.PID, h.Owner.Host, s.holdOf(h).Liveness(),
-			s.line("hold", "clear", h.Execution, "--force")))
+		if err := s.clearTyped(ctx, hold); err != nil {
+			return err
+		}
 	}
 	clearErr := st.ClearHold(ctx, h.Stack, h.Execution)
 	now, err := read(ctx, st, func(v record.View) ([]record.Hold, error) { return holds(v, h.Stack.String()) })
@@ -145,7 +165,7 @@ func (s *session) clear(ctx context.Context, st Store, h record.Hold, force bool
 	}
 	if removed {
 		res.Removed = &holdJSON{h, alive}
-		s.rep.text = fmt.Sprintf("removed the hold of %s on %s (%s, pid %d on %s). Its records stay as they are.\nnext: %s\n", h.Execution,
+		s.rep.text += fmt.Sprintf("removed the hold of %s on %s (%s, pid %d on %s). Its records stay as they are.\nnext: %s\n", h.Execution,
 			h.Stack, h.Verb, h.Owner.PID, h.Owner.Host, s.line("recover", h.Stack.String()))
 	}
 	s.rep.result = res
