@@ -123,7 +123,7 @@ func (s *shared) end(ctx context.Context, o *Outcome) bool {
 		return false
 	}
 	e := record.Execution{ID: s.hold.Execution, Stack: s.stack, Verb: s.hold.Verb, Plan: s.hold.Plan, Template: s.hold.Template,
-		Owner: s.hold.Owner, Began: s.hold.Since, Ended: s.env.Clock.Now().UTC(), Result: o.Summary}
+		Owner: s.hold.Owner, Began: s.hold.Since, Ended: s.env.Clock.Now().UTC(), Result: o.Summary, Only: s.only}
 	crash.At(ctx, crash.BeforeRelease)
 	if err := s.env.Store.Release(ctx, s.journal.fence, e); err != nil {
 		o.Summary += "; the hold could not be released: " + err.Error()

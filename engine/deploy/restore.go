@@ -61,7 +61,7 @@ func (s *shared) found(ctx context.Context, tomb *record.Tombstone) (*record.Rec
 	if s.journal.generation(tomb.ID, gen) != nil {
 		gen = s.journal.lastGen(tomb.ID) + 1
 	}
-	rec := &record.Record{Stack: s.stack, ID: tomb.ID, Type: tomb.Type, Gen: gen, Status: record.Made, Origin: record.ByAdopt}
+	rec := &record.Record{Stack: s.stack, ID: tomb.ID, Type: tomb.Type, Gen: gen, Status: record.Made, Origin: record.ByAdopt, TouchedAt: tomb.At, UpdatedAt: s.env.Clock.Now().UTC()}
 	s.keep(rec, p.Schema(), seen.Object)
 	if now := s.journal.current(tomb.ID); now != nil && now.Status != record.Retired {
 		rec.Status = record.Retired
@@ -75,7 +75,7 @@ func (s *shared) keep(rec *record.Record, schema *resource.Schema, c *resource.C
 	rec.Key, rec.Identity, rec.Nonce = c.Key, c.Identity, c.Owner[resource.TagNonce]
 	rec.Physical, rec.Claim = schema.Physical(c.Key), schema.Claim(s.stack.Scope, c.Key)
 	rec.Output = s.env.Sealer.SealMap(schema.Conceal(c.Output))
-	rec.CreatedBy, rec.TouchedAt = s.hold.Execution, s.env.Clock.Now().UTC()
+	rec.CreatedBy = s.hold.Execution
 	if rec.Nonce != "" {
 		rec.Origin = record.ByCreate
 	}

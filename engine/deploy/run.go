@@ -32,6 +32,7 @@ func Run(ctx context.Context, env Env, r Request) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, release(ctx, env, hold, err)
 	}
+	sh.only = r.Only
 	d := &deployment{shared: sh, req: r, results: map[string]event.Result{}, approvals: map[string][]Approval{}}
 	for _, a := range r.Approvals {
 		d.approvals[a.ID] = append(d.approvals[a.ID], a)

@@ -363,4 +363,5 @@ type Execution struct {
 	Began    time.Time `json:"began"`
 	Ended    time.Time `json:"ended,omitzero"`
 	Result   string    `json:"result,omitempty"`
+	Only     []string  `json:"only,omitempty"` // IDs that it was limited to; empty: all
 }

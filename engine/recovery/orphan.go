@@ -31,8 +31,8 @@ type Orphan struct {
 	Status   string         `json:"status"` // of the record; "tombstone"
 	Kind     OrphanKind     `json:"kind"`
 	Why      string         `json:"why"`
-	Physical string         `json:"physical,omitempty"`
-	Since    time.Time      `json:"since"` // of the last that was written of it, local clock
+	Physical string         `json:"physical,omitempty"` // of the record; of a tombstone only its schema can tell
+	Since    time.Time      `json:"since"`              // of the last that was written of it, local clock
 
 	Record    *record.Record    `json:"-"`
 	Tombstone *record.Tombstone `json:"-"` // one of both
@@ -77,7 +77,7 @@ func Orphans(v record.View, stack record.StackID, named *Named, alive func(recor
 	for i := range tombs {
 		t := &tombs[i]
 		out = append(out, Orphan{Stack: t.Stack, ID: t.ID, Type: t.Type, Gen: t.Gen, Status: "tombstone", Kind: OrphanTombstone, Tombstone: t,
-			Why: gaveUp(t), Physical: keyWords(t.Key), Since: t.At})
+			Why: gaveUp(t), Since: t.At})
 	}
 	slices.SortStableFunc(out, func(a, b Orphan) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Gen, b.Gen)) })
 	return out, nil
@@ -90,12 +90,16 @@ type finder struct {
 	destroyed string // the run that ended a destroy last; "" when the last was none
 }
 
-// destroyedBy names the last run if it was a destroy.
+// destroyedBy names the last run if it was to destroy the whole stack. One that was limited says nothing of the rest.
 func destroyedBy(runs []record.Execution) string {
-	if len(runs) == 0 || runs[len(runs)-1].Verb != "destroy" {
+	if len(runs) == 0 {
 		return ""
 	}
-	return runs[len(runs)-1].ID
+	last := runs[len(runs)-1]
+	if last.Verb != "destroy" || len(last.Only) > 0 {
+		return ""
+	}
+	return last.ID
 }
 
 func (f *finder) orphan(r *record.Record, all []record.Record) (Orphan, bool) {
@@ -127,21 +131,4 @@ func gaveUp(t *record.Tombstone) string {
 		why += ": " + t.Note
 	}
 	return why + ", by " + cmp.Or(t.Who, "nobody named")
-}
-
-// keyWords is a key in words, for what has no schema at hand.
-func keyWords(k resource.Key) string {
-	var parts []string
-	for name, v := range k {
-		parts = append(parts, name+"="+v)
-	}
-	slices.Sort(parts)
-	text := ""
-	for i, p := range parts {
-		if i > 0 {
-			text += " "
-		}
-		text += p
-	}
-	return text
 }

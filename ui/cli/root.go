@@ -151,7 +151,7 @@ stale, 5 held, 6 state could not be written, 130/143 interrupted. Several at onc
 	root.Flags().StringVar(&s.theme, "theme", "auto", "colours of the full-screen interface: auto, dark, light or none")
 	root.AddCommand(s.validateCommand(), s.planCommand(), s.showCommand(), s.deployCommand(), s.recoverCommand(),
 		s.destroyCommand(), s.statusCommand(), s.holdCommand(), s.stateCommand(), s.typesCommand(), s.simCommand(),
-		s.demoCommand(), s.versionCommand())
+		s.demoCommand(), s.versionCommand(), s.orphansCommand())
 	return root
 }
 
