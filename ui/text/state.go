@@ -97,12 +97,8 @@ func (pg Page) Forgets(f Forgets) string {
 	for _, fact := range f.Facts {
 		w.labelled(2, 11, fact.Name, fact.Text, plain)
 	}
-	for i, l := range f.Lost {
-		label := ""
-		if i == 0 {
-			label = "lost"
-		}
-		w.labelled(2, 11, label, l, warn)
+	for _, l := range f.Lost {
+		w.labelled(2, 11, "lost", l, warn)
 	}
 	return w.String()
 }
