@@ -19,6 +19,9 @@ func each[T any](c *checker, bucket string, stack func(*T) record.StackID, visit
 		if err == nil {
 			err = json.Unmarshal(value, &one)
 		}
+		if bucket == bucketHolds {
+			f.Remedy, f.Next = "verbs that change the stack refuse; make sure that no run is under way, then clear it", []string{"reclaim hold clear " + f.Stack}
+		}
 		if err != nil {
 			f.Text = err.Error()
 			c.add(f)

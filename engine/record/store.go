@@ -121,7 +121,8 @@ type Store interface {
 	Take(ctx context.Context, from string, h Hold) (Hold, error)
 	// Release ends the hold if it is still the fence's.
 	Release(ctx context.Context, fence Fence, e Execution) error
-	// ClearHold removes the hold of a dead execution, without an execution of its own.
+	// ClearHold removes the hold of a dead execution, without an execution of its own. With no execution it removes a
+	// hold that cannot be read, and only that.
 	ClearHold(ctx context.Context, s StackID, execution string) error
 
 	// SavePlan keeps a plan; the only thing a reading verb writes (SAFETY S37).

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -33,16 +34,18 @@ func (s *session) holdCommand() *cobra.Command {
 		Long: `Removes the hold of an execution whose process is dead. Records stay as they are: what is uncertain stays uncertain.
 recover STACK --take-hold EXECUTION is what goes on from a crash. A process that lives, or that this machine cannot see,
 may still be changing things: then the hold goes only when its execution is typed, or, without a terminal, with --force.
-It prints all that is known of the process.`,
-		Args: cobra.ExactArgs(1),
-		RunE: s.run(func(ctx context.Context, args []string) error { return s.holdClear(ctx, args[0], force) }),
+It prints all that is known of the process. For a hold that cannot be read, name its STACK in the place of EXECUTION.`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: s.completes(heldWords),
+		RunE:              s.run(func(ctx context.Context, args []string) error { return s.holdClear(ctx, args[0], force) }),
 	}
 	remove.Flags().BoolVar(&force, "force", false, "also when the process lives or cannot be seen from here")
 	c.AddCommand(show, remove)
 	return c
 }
 
-// holds returns the holds that a typed execution or stack means; all of them when nothing is typed.
+// holds returns the holds that a typed execution or stack means; all of them when nothing is typed. One that cannot be
+// read is told where its stack is meant, and hides no other.
 func holds(v record.View, typed string) ([]record.Hold, error) {
 	ids, err := v.Stacks()
 	if err != nil {
@@ -51,8 +54,11 @@ func holds(v record.View, typed string) ([]record.Hold, error) {
 	var out []record.Hold
 	for _, id := range ids {
 		h, held, err := v.Hold(id)
+		if err != nil && (typed == "" || id.Matches(typed)) {
+			return out, &unreadable{id, err}
+		}
 		if err != nil {
-			return nil, err
+			continue
 		}
 		if held && (typed == "" || h.Execution == typed || id.Matches(typed)) {
 			out = append(out, h)
@@ -60,6 +66,17 @@ func holds(v record.View, typed string) ([]record.Hold, error) {
 	}
 	return out, nil
 }
+
+// unreadable is a hold that cannot be read.
+type unreadable struct {
+	stack record.StackID
+	err   error
+}
+
+func (u *unreadable) Error() string {
+	return "the hold of " + u.stack.String() + " cannot be read: " + u.err.Error()
+}
+func (u *unreadable) Unwrap() error { return u.err }
 
 func (s *session) holdShow(ctx context.Context, args []string) error {
 	st, err := s.openStore(false, false)
@@ -70,6 +87,9 @@ func (s *session) holdShow(ctx context.Context, args []string) error {
 	typed := strings.Join(args, "")
 	return st.Read(ctx, func(v record.View) error {
 		list, err := holds(v, typed)
+		if u, ok := errors.AsType[*unreadable](err); ok {
+			err = withExit(deploy.ExitHeld, fmt.Errorf("%w. Next: %s", u, s.line("hold", "clear", u.stack.String())))
+		}
 		if err != nil {
 			return err
 		}
@@ -115,7 +135,10 @@ func (s *session) holdClear(ctx context.Context, execution string, force bool) e
 		return err
 	}
 	defer st.Close()
-	list, err := read(ctx, st, func(v record.View) ([]record.Hold, error) { return holds(v, "") })
+	list, err := read(ctx, st, func(v record.View) ([]record.Hold, error) { return holds(v, execution) })
+	if u, ok := errors.AsType[*unreadable](err); ok {
+		return s.clearUnreadable(ctx, st, u, force)
+	}
 	if err != nil {
 		return err
 	}
@@ -125,6 +148,34 @@ func (s *session) holdClear(ctx context.Context, execution string, force bool) e
 		}
 	}
 	return fmt.Errorf("no hold of execution %s. Next: %s", execution, s.line("hold", "show"))
+}
+
+// clearUnreadable removes a hold that cannot be read: nobody can say whose it is, so its stack is typed, or, without a
+// terminal, --force is given.
+func (s *session) clearUnreadable(ctx context.Context, st Store, u *unreadable, force bool) error {
+	stack := u.stack.String()
+	s.rep.stack = stack
+	kept := withExit(deploy.ExitHeld, fmt.Errorf("%w; nobody can say whose it is. When you know that no run is under way: %s", u, s.line("hold", "clear", stack, "--force")))
+	switch {
+	case force:
+	case !s.asks():
+		return kept
+	default:
+		yes, err := newAsker(s.Stdin, s.Stderr).typed(ctx, u.Error()+"; nobody can say whose it is. Remove it all the same?", stack)
+		if err != nil || !yes {
+			return errors.Join(err, kept)
+		}
+	}
+	if err := st.ClearHold(ctx, u.stack, ""); err != nil {
+		return err
+	}
+	left, err := heldBy(ctx, st, u.stack)
+	if err == nil && left != nil {
+		err = &record.HeldError{Hold: *left}
+	}
+	s.rep.result = clearedJSON{}
+	s.rep.text = fmt.Sprintf("removed a hold of %s that could not be read. Its records stay as they are.\nnext: %s\n", stack, s.line("recover", stack))
+	return err
 }
 
 // clearTyped lets a hold go whose process may be alive only where a person types its execution.

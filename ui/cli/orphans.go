@@ -279,12 +279,12 @@ func (s *session) afterSight(o *text.Orphan) []string {
 	}
 }
 
-// resolvable are the words of orphans resolve, for completion.
+// resolvable are the words of orphans resolve.
 func resolvable() []string {
 	return []string{string(resolveReclaim), string(resolveDelete), string(resolveForget)}
 }
 
-// isTombstone reports whether all of a list are tombstones.
+// areTombstones reports whether all of a list are tombstones.
 func areTombstones(list []recovery.Orphan) bool {
 	return !slices.ContainsFunc(list, func(o recovery.Orphan) bool { return o.Tombstone == nil })
 }

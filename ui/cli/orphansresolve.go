@@ -48,8 +48,8 @@ func (s *session) resolveCommand() *cobra.Command {
   delete   deletes it as destroy does, with the same approvals; where it is gone, only the record or tombstone goes
   forget   drops a tombstone, once the look says that nothing is there and the consistency window has passed
 Without a terminal it wants --yes, and for a delete --allow-delete ID.`,
-		Args:      cobra.ExactArgs(3),
-		ValidArgs: resolvable(),
+		Args:              cobra.ExactArgs(3),
+		ValidArgsFunction: s.completes(stackWords, resourceWords, resolutionWords),
 		RunE: s.run(func(ctx context.Context, args []string) error {
 			return s.resolveOrphan(ctx, &o, args[0], args[1], resolution(args[2]))
 		}),

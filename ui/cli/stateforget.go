@@ -29,8 +29,9 @@ func (s *session) forgetCommand() *cobra.Command {
 looks for it again. recover STACK --decide ID=abandon, which keeps a tombstone, and orphans resolve, which looks first, come before
 this. It works on records that no other verb can resolve: without a key, or unusable. A backup is made first, and the
 journal keeps who, why and what was lost. Without a terminal it wants --allow-forget ID.`,
-		Args: cobra.ExactArgs(2),
-		RunE: s.run(func(ctx context.Context, args []string) error { return s.stateForget(ctx, &o, args[0], args[1]) }),
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: s.completes(stackWords, resourceWords),
+		RunE:              s.run(func(ctx context.Context, args []string) error { return s.stateForget(ctx, &o, args[0], args[1]) }),
 	}
 	f := c.Flags()
 	f.IntVar(&o.gen, "gen", 0, "generation; needed where there are several")

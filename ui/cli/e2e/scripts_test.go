@@ -40,7 +40,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonHolds, "same": storeSame, "hold": makeHold, "sim": startSim, "fault": addFault, "sent": wasSent,
-			"mode": hasMode, "keyless": makeKeyless, "unusable": makeUnusable,
+			"mode": hasMode, "keyless": makeKeyless, "unusable": makeUnusable, "torn": makeTornHold,
 		},
 	})
 }

@@ -40,3 +40,12 @@ func makeUnusable(ts *testscript.TestScript, _ bool, args []string) {
 	err = db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte("records")).Put([]byte(key), []byte(`{"stack":{`)) })
 	ts.Check(errors.Join(err, db.Close()))
 }
+
+// torn NAME cuts the hold of the local stack NAME off, as a failing disk could have.
+func makeTornHold(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := bolt.Open(ts.MkAbs(".reclaim/store.db"), 0o600, nil)
+	ts.Check(err)
+	key := args[0] + "/local/" + store.MachineID() + "///"
+	err = db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte("holds")).Put([]byte(key), []byte(`{"execution":`)) })
+	ts.Check(errors.Join(err, db.Close()))
+}
