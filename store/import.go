@@ -12,7 +12,8 @@ import (
 
 // Import fills an empty store with an export, in one transaction: all of it is there afterwards, or nothing. The store
 // gets a new ID, and the export's and its own before become ancestors (SAFETY S4), so that no two stores ever have one
-// ID. A store that holds anything of a stack but plans is refused. Nothing else may use s meanwhile.
+// ID. A store that holds anything of a stack but plans, the number of an epoch too, is refused: so nothing can have a hold
+// whose fence would count (SAFETY S33). Nothing else may use s meanwhile.
 func (s *Store) Import(ctx context.Context, e *record.Export) error {
 	next := randomID()
 	err := s.commits.do(&job{ctx: ctx, f: func(t *tx) error {
