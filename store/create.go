@@ -28,6 +28,9 @@ const (
 
 const keyBytes = 32
 
+// makingInfix is in the names of files that are being made.
+const makingInfix = ".making-"
+
 // create makes the folder, the key and the file; false when another process made the file first. The file appears
 // whole or not at all.
 func create(dir string) (made bool, err error) {
@@ -61,7 +64,7 @@ func place(path string, write func(tmp string) error) (bool, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return false, nil
 	}
-	tmp := path + ".making-" + randomID()
+	tmp := path + makingInfix + randomID()
 	defer os.Remove(tmp)
 	if err := write(tmp); err != nil {
 		return false, err

@@ -130,10 +130,13 @@ func (s *Store) Release(ctx context.Context, fence record.Fence, e record.Execut
 }
 
 // ClearHold removes the hold of an execution that the caller knows is dead. The epoch stays, so that the execution's
-// fence never holds again.
+// fence never holds again. No execution means a hold that cannot be read, and only that.
 func (s *Store) ClearHold(ctx context.Context, stack record.StackID, execution string) error {
 	return s.commits.do(&job{ctx: ctx, f: func(t *tx) error {
 		h, err := t.heldBy(stack, execution)
+		if execution == "" && errors.Is(err, record.ErrDamaged) {
+			err = nil
+		}
 		if err != nil {
 			return fmt.Errorf("clear hold of %s: %w", stack, err)
 		}

@@ -64,6 +64,14 @@ func recordKey(s record.StackID, id string, gen int) string {
 	return stackKey(s) + resourceKey(id, gen)
 }
 
+func tombstoneKey(t record.Tombstone) string {
+	return recordKey(t.Stack, t.ID, t.Gen) + "/" + number(t.Seq)
+}
+
+func decisionKey(d record.Decision) string {
+	return recordKey(d.Stack, d.ID, d.Gen) + "/" + number(d.Rev) + "/" + number(uint64(d.At.UnixNano()))
+}
+
 func resourceKey(id string, gen int) string { return fmt.Sprintf("%s/%08d", url.PathEscape(id), gen) }
 
 func executionKey(s record.StackID, id string) string { return stackKey(s) + id }

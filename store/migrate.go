@@ -1,11 +1,7 @@
 package store
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -53,15 +49,10 @@ func (s *Store) migrate(table []migration) error {
 	return nil
 }
 
-// backup writes the file as tx sees it to a new file beside it.
-func (s *Store) backup(tx *bolt.Tx, version int) (err error) {
-	path := fmt.Sprintf("%s.schema-%d-%s.backup", s.path, version, time.Now().UTC().Format("20060102T150405.000"))
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("%w: make a backup first: %w", record.ErrWrite, err)
-	}
-	_, err = tx.WriteTo(f)
-	if err = errors.Join(err, f.Sync(), f.Close(), syncDir(filepath.Dir(path))); err != nil {
+// backup copies the file as tx sees it beside itself.
+func (s *Store) backup(tx *bolt.Tx, version int) error {
+	path := s.backupPath(fmt.Sprintf("schema-%d", version))
+	if err := writeBackup(tx, path); err != nil {
 		return fmt.Errorf("%w: make a backup first: %w", record.ErrWrite, err)
 	}
 	s.opts.Log("copied the store of schema %d to %s", version, path)

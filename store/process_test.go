@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -283,11 +284,13 @@ func countRecords(t *testing.T, s record.Store, of record.StackID) (n int) {
 	return n
 }
 
-// fits fails unless Check finds nothing.
+// fits fails unless Check finds nothing in the store; evidence may wait beside it.
 func fits(t *testing.T, s *store.Store) {
 	t.Helper()
-	if found, err := s.Check(ctx); err != nil || len(found) > 0 {
-		t.Errorf("check: %v, %q", err, found)
+	found, err := s.Check(ctx, nil)
+	found = slices.DeleteFunc(found, func(f record.Flaw) bool { return f.Kind == record.FlawEmergency })
+	if err != nil || len(found) > 0 {
+		t.Errorf("check: %v, %+v", err, found)
 	}
 }
 

@@ -290,7 +290,7 @@ func (t *tx) DropRecord(r *record.Record, tb *record.Tombstone, step record.Step
 	if err := t.own("tombstone "+left.ID, left.Stack); err != nil {
 		return err
 	}
-	return t.put(bucketTombstones, recordKey(left.Stack, left.ID, left.Gen)+"/"+number(seq), left)
+	return t.put(bucketTombstones, tombstoneKey(left), left)
 }
 
 // PutStep appends a step of the fence's execution and returns its sequence number.
@@ -321,8 +321,7 @@ func (t *tx) PutDecision(d record.Decision) error {
 }
 
 func (t *tx) putDecision(d record.Decision) error {
-	key := recordKey(d.Stack, d.ID, d.Gen) + "/" + number(d.Rev) + "/" + number(uint64(d.At.UnixNano()))
-	return t.put(bucketDecisions, key, d)
+	return t.put(bucketDecisions, decisionKey(d), d)
 }
 
 // PutExecution writes the summary of an execution of the fence's stack.

@@ -133,29 +133,37 @@ func (v *view) Ancestors() []string {
 
 // Stacks returns every stack the store has anything of, ordered by name and scope.
 func (v *view) Stacks() ([]record.StackID, error) {
-	seen := map[record.StackID]bool{}
+	var out []record.StackID
 	for _, bucket := range []string{bucketRecords, bucketHolds, bucketExecutions, bucketTombstones, bucketEvidence, bucketPlans} {
-		for from, more := "", true; more; {
-			more = false
-			err := v.scan(bucket, "", from, func(key string, _ []byte) error {
-				more = true
-				from = key + "\x00" // a key that names no stack is passed over: Check speaks of it
-				if s, rest, err := splitKey(key); err == nil {
-					seen[s] = true
-					from = max(from, strings.TrimSuffix(key, rest)+"\xff") // past all keys of the stack
-				}
-				return errStop
-			})
-			if err != nil {
-				return nil, err
+		some, err := v.stacksIn(bucket)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, some...)
+	}
+	slices.SortFunc(out, byStackKey)
+	return slices.Compact(out), nil
+}
+
+func byStackKey(a, b record.StackID) int { return strings.Compare(stackKey(a), stackKey(b)) }
+
+// stacksIn returns the stacks that keys of a bucket name, in order.
+func (v *view) stacksIn(bucket string) (out []record.StackID, err error) {
+	for from, more := "", true; more; {
+		more = false
+		err := v.scan(bucket, "", from, func(key string, _ []byte) error {
+			more = true
+			from = key + "\x00" // a key that names no stack is passed over: Check speaks of it
+			if s, rest, err := splitKey(key); err == nil {
+				out = append(out, s)
+				from = max(from, strings.TrimSuffix(key, rest)+"\xff") // past all keys of the stack
 			}
+			return errStop
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
-	var out []record.StackID
-	for s := range seen {
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(a, b record.StackID) int { return strings.Compare(stackKey(a), stackKey(b)) })
 	return out, nil
 }
 
@@ -210,7 +218,8 @@ func (v *view) Records(s record.StackID) (list []record.Record, bad []record.Bad
 	}
 	for i := range found {
 		if f := &found[i]; f.err != nil {
-			bad = append(bad, record.BadRecord{Key: f.key, Reason: f.err.Error()})
+			_, id, gen, _ := splitRecordKey(f.key)
+			bad = append(bad, record.BadRecord{Key: f.key, Reason: f.err.Error(), ID: id, Gen: gen})
 		} else {
 			list = append(list, f.record)
 		}

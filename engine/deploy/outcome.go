@@ -142,7 +142,7 @@ func (s *shared) end(ctx context.Context, o *Outcome, counts map[event.Result]in
 	}
 	e := s.hold.Begun()
 	e.Ended, e.Result, e.Exit, e.Outputs = s.env.Clock.Now().UTC(), o.Summary, o.Exit, s.keptOutputs(o.Outputs)
-	e.Counts = map[string]int{}
+	e.Only, e.Counts = s.only, map[string]int{}
 	for r, n := range counts {
 		e.Counts[string(r)] = n
 	}

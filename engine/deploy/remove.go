@@ -69,16 +69,7 @@ func (t *task) retain(ctx context.Context, s *plan.Subject, it *plan.Item) endin
 
 func (t *shared) tombstone(rec *record.Record, why, note string) *record.Tombstone {
 	tomb := &record.Tombstone{Stack: t.stack, ID: rec.ID, Type: rec.Type, Gen: rec.Gen, Key: rec.Key, Identity: rec.Identity,
-		Why: why, Note: note, Who: t.env.Owner.User, At: t.env.Clock.Now().UTC()}
-	if rec.Intent != nil {
-		tomb.Nonces = append(tomb.Nonces, rec.Intent.Nonce)
-	}
-	for _, f := range rec.Former {
-		tomb.Nonces = append(tomb.Nonces, f.Nonce)
-	}
-	if rec.Nonce != "" && !slices.Contains(tomb.Nonces, rec.Nonce) {
-		tomb.Nonces = append(tomb.Nonces, rec.Nonce)
-	}
+		Nonces: rec.Nonces(), Why: why, Note: note, Who: t.env.Owner.User, At: t.env.Clock.Now().UTC()}
 	return tomb
 }
 

@@ -32,6 +32,7 @@ func Run(ctx context.Context, env Env, r Request) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, release(ctx, env, hold, err)
 	}
+	sh.only = r.Only
 	d := &deployment{shared: sh, req: r, results: map[string]event.Result{}, approvals: map[string][]Approval{}}
 	for _, a := range r.Approvals {
 		d.approvals[a.ID] = append(d.approvals[a.ID], a)
@@ -96,14 +97,19 @@ func begin(ctx context.Context, env Env, hold record.Hold, parallel int) (*share
 		return nil, err
 	}
 	if len(state.Bad) > 0 {
-		return nil, fmt.Errorf("%w: %s: %s. Nothing was changed; see: reclaim state list", plan.ErrBadRecords, state.Bad[0].Key, state.Bad[0].Reason)
+		return nil, fmt.Errorf("%w: %s: %s. Nothing was changed; see: reclaim state check", plan.ErrBadRecords, state.Bad[0].Key, state.Bad[0].Reason)
 	}
+	return share(env, hold, state, parallel), nil
+}
+
+// share is what a run's tasks have in common, from state read under its hold.
+func share(env Env, hold record.Hold, state plan.State, parallel int) *shared {
 	out := &emitter{execution: hold.Execution, clock: env.Clock, sink: env.Sink}
 	h := &halt{said: func(why string) { out.emit(event.Draining{Why: why}) }}
 	j := newJournal(env.Store, env.Clock, h)
 	j.fence = record.Fence{Stack: hold.Stack, Execution: hold.Execution, Epoch: hold.Epoch}
 	j.load(state.Records, state.Tombs)
-	return &shared{env: env, stack: hold.Stack, stores: state.Stores, hold: hold, journal: j, out: out, halt: h, known: plan.NewKnown(), places: make(chan struct{}, cmp.Or(parallel, plan.DefaultParallel))}, nil
+	return &shared{env: env, stack: hold.Stack, stores: state.Stores, hold: hold, journal: j, out: out, halt: h, known: plan.NewKnown(), places: make(chan struct{}, cmp.Or(parallel, plan.DefaultParallel))}
 }
 
 // release ends a hold under which nothing was begun, and returns why.

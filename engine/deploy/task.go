@@ -23,6 +23,7 @@ type shared struct {
 	env     Env
 	stack   record.StackID
 	stores  []string // our store ID and its ancestors
+	only    []string // what the run is limited to; empty: all
 	hold    record.Hold
 	journal *journal
 	out     *emitter

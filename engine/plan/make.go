@@ -165,15 +165,26 @@ func Make(ctx context.Context, env Env, g *template.Graph, stack record.StackID,
 
 // MakeDestroy says what destroying the stack would do, from records alone.
 func MakeDestroy(ctx context.Context, env Env, stack record.StackID) (*Plan, error) {
+	return makeRemovals(ctx, env, stack, func(*record.Record) bool { return true })
+}
+
+// MakeRemoval says what removing one recorded generation would do, from records alone, and nothing of the others.
+func MakeRemoval(ctx context.Context, env Env, stack record.StackID, ref record.Ref) (*Plan, error) {
+	return makeRemovals(ctx, env, stack, func(r *record.Record) bool { return r.Ref() == ref })
+}
+
+func makeRemovals(ctx context.Context, env Env, stack record.StackID, which func(*record.Record) bool) (*Plan, error) {
 	m, err := newMaker(ctx, env, stack)
 	if err != nil {
 		return nil, err
 	}
-	var all []*record.Record
+	var some []*record.Record
 	for i := range m.state.Records {
-		all = append(all, &m.state.Records[i])
+		if r := &m.state.Records[i]; which(r) {
+			some = append(some, r)
+		}
 	}
-	items := m.removals(ctx, all)
+	items := m.removals(ctx, some)
 	if m.err != nil {
 		return nil, m.err
 	}

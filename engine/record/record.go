@@ -246,6 +246,24 @@ func (i *Intent) Confirmed() bool {
 // Ref returns the record's own reference.
 func (r *Record) Ref() Ref { return Ref{ID: r.ID, Gen: r.Gen} }
 
+// Nonces are all that the resource's creates ever carried, the current one first.
+func (r *Record) Nonces() []string {
+	var out []string
+	add := func(n string) {
+		if n != "" && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	if r.Intent != nil {
+		add(r.Intent.Nonce)
+	}
+	for _, f := range r.Former {
+		add(f.Nonce)
+	}
+	add(r.Nonce)
+	return out
+}
+
 // Tombstone is what is left of a record that was given up; orphan look-ups still search it (SAFETY S18).
 type Tombstone struct {
 	Stack    StackID           `json:"stack"`
@@ -287,6 +305,12 @@ func StepPersist(id string) string { return "state:persist:" + id }
 func StepRetired(id string, gen int) string {
 	return fmt.Sprintf("state:persist:%s:retired:%d", id, gen)
 }
+
+// StepForget is the step that forgets a generation, or its tombstones; nothing else is left of them (SAFETY S18).
+func StepForget(id string, gen int) string { return fmt.Sprintf("state:forget:%s:%d", id, gen) }
+
+// StepRestore is the step that makes a record of a tombstone again.
+func StepRestore(id string, gen int) string { return fmt.Sprintf("state:restore:%s:%d", id, gen) }
 
 // StepSettle is the n-th wait for readiness.
 func StepSettle(id string, n int) string { return fmt.Sprintf("state:persist:%s:settle:%d", id, n) }
@@ -397,6 +421,7 @@ type Execution struct {
 	Ended    time.Time `json:"ended,omitzero"`
 	Result   string    `json:"result,omitempty"` // for a person
 	Exit     int       `json:"exit"`             // once it has ended
+	Only     []string  `json:"only,omitempty"`   // IDs that it was limited to; empty: all
 	// Counts says how many items had each result, by the result's word.
 	Counts map[string]int `json:"counts,omitempty"`
 	// Outputs are the stack's outputs as a deploy left them, sealed. Nil: the run resolved none, and those of an earlier one stand.

@@ -82,6 +82,9 @@ type View interface {
 type BadRecord struct {
 	Key    string
 	Reason string
+	// ID and Gen are what the key says, where it says them; the body may say otherwise.
+	ID  string `json:",omitempty"`
+	Gen int    `json:",omitempty"`
 }
 
 // Tx is a transaction under a Fence. All of it is committed, or nothing.
@@ -93,6 +96,11 @@ type Tx interface {
 	PutRecord(r *Record, step Step) error
 	// DropRecord removes a record and, unless t is nil, leaves a tombstone.
 	DropRecord(r *Record, t *Tombstone, step Step) error
+	// DropUnusable removes what is at the key of a BadRecord of the fence's stack, and every claim that leads to it.
+	// A record that can be used is refused with ErrConflict.
+	DropUnusable(key string, step Step) error
+	// DropTombstone removes the tombstone with t's ID, generation and Seq; ErrConflict when it is gone.
+	DropTombstone(t Tombstone, step Step) error
 	PutStep(Step) (uint64, error)
 	PutDecision(Decision) error
 	PutExecution(Execution) error
@@ -113,7 +121,8 @@ type Store interface {
 	Take(ctx context.Context, from string, h Hold) (Hold, error)
 	// Release ends the hold if it is still the fence's.
 	Release(ctx context.Context, fence Fence, e Execution) error
-	// ClearHold removes the hold of a dead execution, without an execution of its own.
+	// ClearHold removes the hold of a dead execution, without an execution of its own. With no execution it removes a
+	// hold that cannot be read, and only that.
 	ClearHold(ctx context.Context, s StackID, execution string) error
 
 	// SavePlan keeps a plan; the only thing a reading verb writes (SAFETY S37).

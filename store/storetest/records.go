@@ -180,6 +180,56 @@ var records = map[string]func(*fixture){
 	},
 }
 
+// forgotten are claims about what is let go for good (SAFETY S18).
+var forgotten = map[string]func(*fixture){
+	"a tombstone is dropped once, with its step, and no other": func(f *fixture) {
+		fence := f.acquire(orders, "x1")
+		for _, id := range []string{"A", "B"} {
+			r := role(orders, id, 1, "")
+			f.must(f.put(fence, &r))
+			f.must(f.drop(fence, &r, &record.Tombstone{Stack: orders, ID: id, Gen: 1, Why: "abandoned"}))
+		}
+		var tombs []record.Tombstone
+		read := func(v record.View) (err error) { tombs, err = v.Tombstones(orders); return err }
+		f.view(read)
+		forget := func(t record.Tombstone) error {
+			return f.s.Write(ctx, fence, func(tx record.Tx) error {
+				return tx.DropTombstone(t, record.Step{Name: record.StepForget(t.ID, t.Gen), At: now})
+			})
+		}
+		first := tombs[0]
+		f.must(forget(first))
+		f.refused(forget(first), record.ErrConflict)
+		f.view(read)
+		if len(tombs) != 1 || tombs[0].ID != "B" {
+			f.Errorf("left: %+v", tombs)
+		}
+		steps := f.steps(orders, 0, 0)
+		if last := steps[len(steps)-1]; last.Name != "state:forget:A:1" || last.ID != "A" || last.Gen != 1 {
+			f.Errorf("the last step is %+v", last)
+		}
+		foreign := tombs[0]
+		foreign.Stack = abroad
+		if forget(foreign) == nil {
+			f.Error("a tombstone of another stack was dropped")
+		}
+	},
+	"what can be used is not dropped as unusable": func(f *fixture) {
+		fence := f.acquire(orders, "x1")
+		r := role(orders, "A", 1, "k")
+		f.must(f.put(fence, &r))
+		for _, key := range []string{"A", "", "orders/aws/111111111111/eu-west-1//A/00000001"} {
+			err := f.s.Write(ctx, fence, func(t record.Tx) error { return t.DropUnusable(key, record.Step{Name: "s"}) })
+			if err == nil {
+				f.Errorf("%q was dropped", key)
+			}
+		}
+		if len(f.records(orders)) != 1 {
+			f.Error("the record is gone")
+		}
+	},
+}
+
 func (f *fixture) drop(fence record.Fence, r *record.Record, left *record.Tombstone) error {
 	return f.s.Write(ctx, fence, func(t record.Tx) error {
 		return t.DropRecord(r, left, record.Step{Name: record.StepPersist(r.ID), At: now})

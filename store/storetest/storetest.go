@@ -19,7 +19,7 @@ import (
 // Run runs the suite. open makes an empty store; again opens the same store once more, as another process would. Both
 // close what they open when the test ends.
 func Run(t *testing.T, open func(t *testing.T) record.Store, again func(t *testing.T, s record.Store) record.Store) {
-	for _, group := range []map[string]func(*fixture){holds, fences, records, claims, journal, kept, together} {
+	for _, group := range []map[string]func(*fixture){holds, fences, records, forgotten, claims, journal, kept, together} {
 		for name, claim := range group {
 			t.Run(name, func(t *testing.T) {
 				s := open(t)

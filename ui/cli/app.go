@@ -35,6 +35,14 @@ type Store interface {
 	Sealer() (value.Sealer, error)
 	// SpoolWriter is where a run leaves its events, a line each, for watchers in other processes.
 	SpoolWriter(execution string) (io.WriteCloser, error)
+	// Check says what does not fit together; known says which types the program has.
+	Check(ctx context.Context, known func(typ string) bool) ([]record.Flaw, error)
+	// Backup copies the file to path, or beside the store in a name that says why, and returns the path.
+	Backup(ctx context.Context, path, why string) (string, error)
+	// Export returns all but plans; bad is how many records could not be taken.
+	Export(ctx context.Context) (e record.Export, bad int, err error)
+	// Import fills an empty store and gives it a new ID.
+	Import(ctx context.Context, e *record.Export) error
 	Close() error
 }
 

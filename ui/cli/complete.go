@@ -37,6 +37,15 @@ func (s *session) args(each ...completer) cobra.CompletionFunc {
 	}
 }
 
+// either offers what both do, for one argument.
+func either(a, b completer) completer {
+	return func(v record.View, before []string) ([]string, error) {
+		first, err := a(v, before)
+		second, err2 := b(v, before)
+		return append(first, second...), errors.Join(err, err2)
+	}
+}
+
 func (s *session) offer(ctx context.Context, typed string, before []string, from ...completer) []string {
 	s.Stderr = io.Discard // a shell shows it in the middle of the line
 	st, err := s.openStore(false, false)
@@ -138,17 +147,23 @@ func ofStack(list func(v record.View, id record.StackID) ([]string, error)) comp
 
 // resourceWords are the IDs of a stack's records, those that cannot be read too, and of its tombstones.
 func resourceWords(v record.View, id record.StackID) ([]string, error) {
-	records, _, err := v.Records(id)
+	records, bad, err := v.Records(id)
 	tombs, terr := v.Tombstones(id)
 	var out []string
 	for i := range records {
 		out = append(out, word(records[i].ID, records[i].Type)...)
+	}
+	for _, b := range bad {
+		out = append(out, word(b.ID, "cannot be read")...)
 	}
 	for _, t := range tombs {
 		out = append(out, word(t.ID, "tombstone: "+t.Why)...)
 	}
 	return out, errors.Join(err, terr)
 }
+
+// resolutionWords are the choices of orphans resolve.
+func resolutionWords(record.View, []string) ([]string, error) { return resolvable(), nil }
 
 // planWords are the last plans of the stacks.
 func planWords(v record.View, _ []string) ([]string, error) {

@@ -150,8 +150,8 @@ Exit codes:
 	f.BoolVar(&s.noColor, "no-color", false, "no colours (also: any non-empty NO_COLOR)")
 	root.Flags().StringVar(&s.theme, "theme", "auto", "colours of the full-screen interface: auto, dark, light or none")
 	root.AddCommand(s.validateCommand(), s.planCommand(), s.showCommand(), s.deployCommand(), s.recoverCommand(),
-		s.rollbackCommand(), s.driftCommand(), s.outputCommand(), s.historyCommand(), s.destroyCommand(), s.statusCommand(), s.holdCommand(),
-		s.stateCommand(), s.typesCommand(), s.simCommand(), s.demoCommand(), s.manCommand(), s.versionCommand())
+		s.rollbackCommand(), s.driftCommand(), s.outputCommand(), s.historyCommand(), s.destroyCommand(), s.statusCommand(), s.orphansCommand(),
+		s.holdCommand(), s.stateCommand(), s.typesCommand(), s.simCommand(), s.demoCommand(), s.manCommand(), s.versionCommand())
 	s.completeFlags(root)
 	return root
 }

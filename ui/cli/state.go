@@ -14,7 +14,7 @@ import (
 func (s *session) stateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "state",
-		Short: "Look at the records of a stack",
+		Short: "Look at the records of a stack; check, copy and move the store",
 		Args:  cobra.NoArgs,
 		RunE:  needsSub,
 	}
@@ -39,7 +39,7 @@ func (s *session) stateCommand() *cobra.Command {
 		}),
 	}
 	show.Flags().StringVar(&stack, "stack", "", "stack that has the record")
-	c.AddCommand(list, show)
+	c.AddCommand(list, show, s.checkCommand(), s.backupCommand(), s.exportCommand(), s.importCommand(), s.forgetCommand())
 	return c
 }
 

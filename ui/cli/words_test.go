@@ -196,7 +196,7 @@ func TestAnErrorEndsWithTheCodeOfWhatItSays(t *testing.T) {
 
 func TestEveryCommandSaysWhatItIsFor(t *testing.T) {
 	s := &session{App: &App{}, out: newStdout(&strings.Builder{}), interrupt: &interrupts{}}
-	want := []string{"deploy", "destroy", "hold", "plan", "recover", "show", "sim", "state", "status", "types", "validate", "version"}
+	want := []string{"deploy", "destroy", "hold", "orphans", "plan", "recover", "show", "sim", "state", "status", "types", "validate", "version"}
 	have := map[string]bool{}
 	for _, c := range s.root().Commands() {
 		have[c.Name()] = true

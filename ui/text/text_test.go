@@ -196,6 +196,9 @@ func TestNothingFromOutsideReachesTheTerminalRaw(t *testing.T) {
 		"status":  pg.Status([]Stack{{ID: stack, Hold: &h, Uncertain: []string{evil}, Template: evil}}),
 		"outcome": pg.Outcome(&deploy.Outcome{Summary: evil, Emergency: evil, Items: []deploy.ItemResult{{ID: evil, Reason: evil, Result: event.Failed}}}),
 		"live":    live.String(),
+		"flaws":   pg.Flaws([]record.Flaw{{Kind: record.FlawKey, Stack: evil, ID: evil, Where: evil, Text: evil, Remedy: evil, Next: []string{evil}}}, ""),
+		"process": pg.Process(h, record.Owner{Host: evil}), "forgets": pg.Forgets(Forgets{ID: evil, What: evil, Facts: []Fact{{evil, evil}}, Lost: []string{evil}}),
+		"orphans": pg.Orphans([]Orphan{{Orphan: recovery.Orphan{ID: evil, Type: evil, Why: evil, Physical: evil}, Seen: &recovery.Sighting{Summary: evil}, Next: []string{evil}}}, 1, nil),
 	} {
 		if strings.ContainsAny(got, "\x1b\u202e\u009b") {
 			t.Errorf("%s lets raw text through: %q", page, got)

@@ -42,6 +42,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonHolds, "same": storeSame, "hold": makeHold, "sim": startSim, "fault": addFault, "sent": wasSent,
 			"mode": hasMode, "execution": setExecution, "slow": slowCall, "interrupts": interrupts, "loses-store": losesStore,
+			"keyless": makeKeyless, "unusable": makeUnusable, "torn": makeTornHold,
 		},
 	})
 }
