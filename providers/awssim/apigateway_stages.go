@@ -228,8 +228,9 @@ func (c *call) checkStage(p *Api, st StageSpec) *failure {
 	if f := checkSettings(p, st.DefaultRouteSettings); f != nil {
 		return f
 	}
+	sent, _ := c.params["routeSettings"].(map[string]any)
 	for key, settings := range st.RouteSettings {
-		if findRoute(p, key) == nil {
+		if sent[key] != nil && findRoute(p, key) == nil {
 			return notFound("NotFoundException", "Unable to find Route by key %s within the provided RouteSettings", key)
 		}
 		if f := checkSettings(p, settings); f != nil {
