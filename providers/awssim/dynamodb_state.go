@@ -164,7 +164,7 @@ func (g *GlobalIndex) status(now time.Time) string {
 	return "ACTIVE"
 }
 
-// pass lets time pass: what was deleted long enough ago is gone.
+// passTables lets time pass: what was deleted long enough ago is gone.
 func (s *Server) passTables(now time.Time) {
 	past := func(till time.Time) bool { return !till.IsZero() && !now.Before(till) }
 	s.state.Tables = slices.DeleteFunc(s.state.Tables, func(t *Table) bool { return past(t.DeletedTill) })

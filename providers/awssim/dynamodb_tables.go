@@ -79,7 +79,7 @@ func (s *Server) table(c *call, read bool) (*Table, *failure) {
 	return t, nil
 }
 
-// idle is table for an operation that the service does not take while it works on the table.
+// idleTable is table for an operation that the service does not take while it works on the table.
 func (s *Server) idleTable(c *call) (*Table, *failure) {
 	t, f := s.table(c, false)
 	if f != nil {
