@@ -96,6 +96,9 @@ func expand(ctx context.Context, e resource.Expander, r *template.Resource, para
 		return full, err
 	}
 	out := params
+	if err == nil {
+		out = full // what is only spelled another way does not change with the files
+	}
 	for k := range full {
 		if _, set := params[k]; !set {
 			out = out.With(k, value.Wait(r.DependsOn...))

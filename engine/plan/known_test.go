@@ -111,16 +111,16 @@ func TestOutputThatMayChangeIsNotCountedOn(t *testing.T) {
 	}
 }
 
-// ExpanderFns fills in Label from Note, as a file's hash is from its path.
+// ExpanderFns fills in Label from Note, as a file's hash is from its path, and spells Note its own way.
 type ExpanderFns struct{ ProviderFns }
 
 func (ExpanderFns) Expand(_ context.Context, m value.Map) (value.Map, error) {
-	return m.With("Label", value.Of("hash of "+m.Text("Note"))), nil
+	return m.With("Note", value.Of(strings.TrimPrefix(m.Text("Note"), "arn:"))).With("Label", value.Of("hash of "+m.Text("Note"))), nil
 }
 
 func TestWhatIsComputedFromFilesWaitsForWhoeverWritesThem(t *testing.T) {
 	w := &world{t: t}
-	tpl, err := template.Parse("/srv/orders.yaml", []byte(resources(thing("B", "Test::Named", "Name: b"), thing("A", "Test::Named", "Note: /x", "DependsOn: B"))))
+	tpl, err := template.Parse("/srv/orders.yaml", []byte(resources(thing("B", "Test::Named", "Name: b"), thing("A", "Test::Named", "Note: 'arn:/x'", "DependsOn: B"))))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -135,6 +135,9 @@ func TestWhatIsComputedFromFilesWaitsForWhoeverWritesThem(t *testing.T) {
 		}
 		if got.Desired["Label"].Kind() != want {
 			t.Errorf("settled %v: %v, want %v", settled, got.Desired["Label"], want)
+		}
+		if got.Desired.Text("Note") != "/x" {
+			t.Errorf("settled %v: it is spelled %v", settled, got.Desired["Note"])
 		}
 		if !got.Generated || !strings.HasPrefix(got.Name, "orders-A-") || got.Desired.Text("Name") != got.Name {
 			t.Errorf("name %q of %v", got.Name, got.Desired)
