@@ -41,8 +41,9 @@ func packed(source string) []byte {
 	return b.Bytes()
 }
 
-// claimScale makes the simulated cloud's waits short enough for hundreds of claims.
-const claimScale = 0.01
+// claimScale makes the simulated cloud's waits short enough for hundreds of claims, and long enough that a claim about what
+// is refused meanwhile comes in time.
+const claimScale = 0.05
 
 // runsAs returns a role that Lambda can assume; policies may write logs or nothing.
 func (k clients) runsAs(policies ...string) (*string, error) {

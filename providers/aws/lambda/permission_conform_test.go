@@ -81,7 +81,7 @@ func TestPermission(t *testing.T) {
 		plainFunction(t, b, role(t, b, "ledger-worker"), "ledger")
 		gateway, organisation, url := gatewayCase(b), organisationCase(b), urlCase(b)
 		lacks := map[string]string{"EventSourceToken": "moto drops it", "InvokedViaFunctionUrl": "moto writes it as no condition",
-			"FunctionUrlAuthType": "moto writes it as no condition", "SourceAccount": "moto lets it overwrite what else the condition says"}
+			"FunctionUrlAuthType": "moto writes it as no condition"}
 		twice := map[string]string{createTwice: "moto takes a statement ID a second time"}
 		for _, c := range []*providertest.Case{&gateway, &organisation, &url} {
 			c.Lacks, c.Disagrees = lacks, twice
