@@ -27,7 +27,7 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 
 func (v *view) checkRecords() (found []string, err error) {
 	err = v.scan(bucketRecords, "", "", func(key string, value []byte) error {
-		r, err := decodeRecord(key, value)
+		r, err := decodeRecord(key, string(value))
 		if err != nil {
 			found = append(found, fmt.Sprintf("record %q: %v", key, err))
 			return nil
@@ -54,7 +54,7 @@ func (v *view) checkClaims() (found []string, err error) {
 		if err != nil {
 			return err
 		}
-		if r, bad := decodeRecord(key, body); body == nil || bad == nil && r.Claim != claim {
+		if r, bad := decodeRecord(key, string(body)); body == nil || bad == nil && r.Claim != claim {
 			found = append(found, fmt.Sprintf("claim %q is noted for record %q, which does not claim it", claim, key))
 		}
 		return nil

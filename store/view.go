@@ -187,9 +187,13 @@ func (h head) agrees(key string) error {
 }
 
 // decodeRecord decodes a record and compares it with its key.
-func decodeRecord(key string, value []byte) (r record.Record, err error) {
-	if err := json.Unmarshal(value, &r); err != nil {
+func decodeRecord(key, value string) (record.Record, error) {
+	r, err := record.Decode(value)
+	if err != nil {
 		return r, fmt.Errorf("it cannot be decoded: %w", err)
+	}
+	if r.Gen > 0 && r.Type != "" && r.Status != "" && key == recordKey(r.Stack, r.ID, r.Gen) {
+		return r, nil
 	}
 	return r, head{r.Stack, r.ID, r.Type, r.Gen, r.Rev, r.Status, r.Claim}.agrees(key)
 }
@@ -198,21 +202,19 @@ func decodeRecord(key string, value []byte) (r record.Record, err error) {
 func (v *view) Records(s record.StackID) (list []record.Record, bad []record.BadRecord, err error) {
 	var found []encoded
 	err = v.scan(bucketRecords, stackKey(s), "", func(key string, value []byte) error {
-		found = append(found, encoded{key: key, value: bytes.Clone(value)})
+		found = append(found, encoded{key, string(value)})
 		return nil
 	})
-	if err != nil {
+	if err != nil || len(found) == 0 {
 		return nil, nil, err
 	}
-	decodeAll(found)
-	if len(found) > 0 {
-		list = make([]record.Record, 0, len(found))
-	}
-	for i := range found {
-		if f := &found[i]; f.err != nil {
-			bad = append(bad, record.BadRecord{Key: f.key, Reason: f.err.Error()})
+	all, errs := decodeAll(found)
+	list = all[:0]
+	for i, err := range errs {
+		if err != nil {
+			bad = append(bad, record.BadRecord{Key: found[i].key, Reason: err.Error()})
 		} else {
-			list = append(list, f.record)
+			list = append(list, all[i])
 		}
 	}
 	slices.SortFunc(list, func(a, b record.Record) int {
@@ -221,27 +223,24 @@ func (v *view) Records(s record.StackID) (list []record.Record, bad []record.Bad
 	return list, bad, nil
 }
 
-// encoded is a record's key and value, and after decodeAll the record or why there is none.
-type encoded struct {
-	key    string
-	value  []byte
-	record record.Record
-	err    error
-}
+// encoded is a record's key and value.
+type encoded struct{ key, value string }
 
-// decodeAll decodes with all processors: of reading 10,000 records, decoding is nearly all the time.
-func decodeAll(all []encoded) {
+// decodeAll decodes with all processors: of reading 10,000 records, decoding is nearly all the time. It returns as many
+// records and errors as it was given.
+func decodeAll(all []encoded) ([]record.Record, []error) {
+	records, errs := make([]record.Record, len(all)), make([]error, len(all))
 	share := max(len(all)/runtime.GOMAXPROCS(0)+1, 128)
 	var wg sync.WaitGroup
-	for part := range slices.Chunk(all, share) {
+	for from := 0; from < len(all); from += share {
 		wg.Go(func() {
-			for i := range part {
-				part[i].record, part[i].err = decodeRecord(part[i].key, part[i].value)
-				part[i].value = nil
+			for i := from; i < min(from+share, len(all)); i++ {
+				records[i], errs[i] = decodeRecord(all[i].key, all[i].value)
 			}
 		})
 	}
 	wg.Wait()
+	return records, errs
 }
 
 // Record returns one generation of one resource; false when there is none.
@@ -254,7 +253,7 @@ func (v *view) recordAt(key string) (r record.Record, found bool, err error) {
 	if err != nil || value == nil {
 		return r, false, err
 	}
-	if r, err = decodeRecord(key, value); err != nil {
+	if r, err = decodeRecord(key, string(value)); err != nil {
 		return record.Record{}, false, v.undecodable(bucketRecords, key, err)
 	}
 	return r, true, nil
