@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"time"
 
 	"reclaim/engine/diff"
@@ -111,31 +113,45 @@ func facts(it *Item, l Look) string {
 	if it.Finding != nil {
 		return it.Finding.Facts
 	}
-	var f struct {
-		Exists, Failed bool
-		Identity       string
-		Owner          resource.Tags
-		Fields         map[value.Path]string
-		Ours           []string
-	}
-	f.Failed = l.Err != nil
+	var b told
+	b.tell(strconv.FormatBool(l.Err != nil), strconv.FormatBool(l.Obs != nil))
 	if l.Obs != nil {
-		f.Exists, f.Owner = true, l.Obs.Owner
-		if !l.Obs.Identity.IsZero() {
-			f.Identity = identityWords(l.Obs.Identity)
-		}
-		f.Fields = map[value.Path]string{}
-		for _, fd := range it.Fields {
-			if fd.By == diff.ByConfig {
-				b, _ := json.Marshal(fd.Observed)
-				f.Fields[fd.Path] = string(b)
-			}
-		}
+		b.observation(l.Obs, it.Fields)
 	}
 	for _, c := range l.Ours {
-		f.Ours = append(f.Ours, c.Identity.UniqueID)
+		b.tell(c.Identity.UniqueID)
 	}
-	b, _ := json.Marshal(f)
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
+}
+
+// told is a list of texts, each after its length, so that two lists are the same only where all their texts are.
+type told []byte
+
+func (b *told) tell(texts ...string) {
+	for _, t := range texts {
+		*b = append(append(strconv.AppendInt(*b, int64(len(t)), 10), ':'), t...)
+	}
+}
+
+// observation tells what an object is and whose, and those of its fields that config sets, whatever order they came in.
+func (b *told) observation(o *resource.Observation, fields []diff.Field) {
+	identity := ""
+	if !o.Identity.IsZero() {
+		identity = identityWords(o.Identity)
+	}
+	b.tell(identity, strconv.FormatBool(o.Owner != nil), strconv.Itoa(len(o.Owner)))
+	for _, name := range slices.Sorted(maps.Keys(o.Owner)) {
+		b.tell(name, o.Owner[name])
+	}
+	seen := make([]string, 0, len(fields))
+	for i := range fields {
+		if f := &fields[i]; f.By == diff.ByConfig {
+			digest := value.Digest(f.Observed)
+			seen = append(seen, string(f.Path)+"="+string(digest[:]))
+		}
+	}
+	slices.Sort(seen)
+	b.tell(strconv.Itoa(len(seen)))
+	b.tell(seen...)
 }

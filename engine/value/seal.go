@@ -30,6 +30,9 @@ func (s Sealer) HasKey() bool { return len(s.key) > 0 }
 // Seal returns v with every sensitive part replaced by its Hash. What is not sensitive stays as it is. What is Unknown
 // has no text yet: it stays, and a sensitive whole that waits for something becomes one sensitive Unknown.
 func (s Sealer) Seal(v Value) Value {
+	if !v.HasSensitive() {
+		return v
+	}
 	if v.sensitive {
 		switch {
 		case v.kind == Hash || v.kind == Unknown:
@@ -52,10 +55,10 @@ func (s Sealer) Seal(v Value) Value {
 	return v
 }
 
-// SealMap seals every member of m. A nil map stays nil.
+// SealMap seals every member of m. A map without sensitive parts is returned as it is, nil too.
 func (s Sealer) SealMap(m Map) Map {
-	if m == nil {
-		return nil
+	if !OfMap(m).HasSensitive() {
+		return m
 	}
 	out := make(Map, len(m))
 	for k, e := range m {

@@ -125,7 +125,10 @@ func (p *fileProvider) Delete(ctx context.Context, d resource.Delete) error {
 
 // Expand adds the hash of what Source names, and spells Mode as a read does.
 func (p *fileProvider) Expand(ctx context.Context, params value.Map) (value.Map, error) {
-	params = normalFile(params).Without(pSourceSha256)
+	params = normalFile(params)
+	if params[pSourceSha256].IsSet() {
+		params = params.Without(pSourceSha256)
+	}
 	source := params[pSource]
 	if params[pContent].HasUnknown() || source.HasUnknown() || params[pMode].HasUnknown() {
 		if source.IsSet() {
@@ -146,5 +149,5 @@ func withSourceSha256(ctx context.Context, params value.Map, write content) (val
 	if err := write(ctx, h); err != nil {
 		return nil, failed(opExpand, resource.No, err)
 	}
-	return params.With(pSourceSha256, value.Of(encode(h))), nil
+	return params.With(pSourceSha256, value.Of(encode(h.Sum(nil)))), nil
 }

@@ -36,7 +36,7 @@ func fileWish(op string, params value.Map) (wish, error) {
 	text := params[pContent].Reveal()
 	h := sha256.New()
 	io.WriteString(h, text)
-	return wish{mode: mode, want: encode(h), write: func(_ context.Context, w io.Writer) error {
+	return wish{mode: mode, want: encode(h.Sum(nil)), write: func(_ context.Context, w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	}}, nil
@@ -110,7 +110,7 @@ func normalFile(params value.Map) value.Map {
 	if m, err := parseMode("", params[pMode]); err == nil && params[pMode].IsSet() {
 		params = params.With(pMode, value.Of(octal(m)))
 	}
-	if c := params[pContent]; isText(c) {
+	if c := params[pContent]; isText(c) && c.Kind() != value.String {
 		text := value.Of(c.Reveal())
 		if c.Sensitive() {
 			text = text.AsSensitive()
