@@ -113,7 +113,7 @@ func facts(it *Item, l Look) string {
 	if it.Finding != nil {
 		return it.Finding.Facts
 	}
-	var b told
+	b := make(told, 0, 512)
 	b.tell(strconv.FormatBool(l.Err != nil), strconv.FormatBool(l.Obs != nil))
 	if l.Obs != nil {
 		b.observation(l.Obs, it.Fields)
