@@ -19,8 +19,9 @@ import (
 // view is a record.View on one bbolt transaction. Every touch of bbolt goes through bucket, get and scan, which turn
 // its panics into record.ErrDamaged.
 type view struct {
-	tx   *bolt.Tx
-	path string
+	tx    *bolt.Tx
+	path  string
+	ahead *ahead // nil but on a snapshot
 }
 
 var _ record.View = (*view)(nil)
@@ -200,6 +201,14 @@ func decodeRecord(key, value string) (record.Record, error) {
 
 // Records returns the stack's records that can be used, and those that cannot.
 func (v *view) Records(s record.StackID) (list []record.Record, bad []record.BadRecord, err error) {
+	if d, ok := v.ahead.take(s); ok {
+		return d.list, d.bad, nil
+	}
+	return v.decode(s, runtime.GOMAXPROCS(0))
+}
+
+// decode is Records with so many workers.
+func (v *view) decode(s record.StackID, workers int) (list []record.Record, bad []record.BadRecord, err error) {
 	var found []encoded
 	err = v.scan(bucketRecords, stackKey(s), "", func(key string, value []byte) error {
 		found = append(found, encoded{key, string(value)})
@@ -208,7 +217,7 @@ func (v *view) Records(s record.StackID) (list []record.Record, bad []record.Bad
 	if err != nil || len(found) == 0 {
 		return nil, nil, err
 	}
-	all, errs := decodeAll(found)
+	all, errs := decodeAll(found, workers)
 	list = all[:0]
 	for i, err := range errs {
 		if err != nil {
@@ -226,11 +235,11 @@ func (v *view) Records(s record.StackID) (list []record.Record, bad []record.Bad
 // encoded is a record's key and value.
 type encoded struct{ key, value string }
 
-// decodeAll decodes with all processors: of reading 10,000 records, decoding is nearly all the time. It returns as many
+// decodeAll decodes with several workers: of reading 10,000 records, decoding is nearly all the time. It returns as many
 // records and errors as it was given.
-func decodeAll(all []encoded) ([]record.Record, []error) {
+func decodeAll(all []encoded, workers int) ([]record.Record, []error) {
 	records, errs := make([]record.Record, len(all)), make([]error, len(all))
-	share := max(len(all)/runtime.GOMAXPROCS(0)+1, 128)
+	share := max(len(all)/workers+1, 128)
 	var wg sync.WaitGroup
 	for from := 0; from < len(all); from += share {
 		wg.Go(func() {
