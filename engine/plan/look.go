@@ -113,36 +113,35 @@ func facts(it *Item, l Look) string {
 	if it.Finding != nil {
 		return it.Finding.Facts
 	}
-	b := make(told, 0, 512)
-	b.tell(strconv.FormatBool(l.Err != nil), strconv.FormatBool(l.Obs != nil))
+	b := tell(make([]byte, 0, 1024), strconv.FormatBool(l.Err != nil), strconv.FormatBool(l.Obs != nil))
 	if l.Obs != nil {
-		b.observation(l.Obs, it.Fields)
+		b = tellObject(b, l.Obs, it.Fields)
 	}
 	for _, c := range l.Ours {
-		b.tell(c.Identity.UniqueID)
+		b = tell(b, c.Identity.UniqueID)
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// told is a list of texts, each after its length, so that two lists are the same only where all their texts are.
-type told []byte
-
-func (b *told) tell(texts ...string) {
+// tell appends texts, each after its length, so that two lists end as the same bytes only where all their texts are the
+// same.
+func tell(b []byte, texts ...string) []byte {
 	for _, t := range texts {
-		*b = append(append(strconv.AppendInt(*b, int64(len(t)), 10), ':'), t...)
+		b = append(append(strconv.AppendInt(b, int64(len(t)), 10), ':'), t...)
 	}
+	return b
 }
 
-// observation tells what an object is and whose, and those of its fields that config sets, whatever order they came in.
-func (b *told) observation(o *resource.Observation, fields []diff.Field) {
+// tellObject appends what an object is and whose, and those of its fields that config sets, whatever order they came in.
+func tellObject(b []byte, o *resource.Observation, fields []diff.Field) []byte {
 	identity := ""
 	if !o.Identity.IsZero() {
 		identity = identityWords(o.Identity)
 	}
-	b.tell(identity, strconv.FormatBool(o.Owner != nil), strconv.Itoa(len(o.Owner)))
+	b = tell(b, identity, strconv.FormatBool(o.Owner != nil), strconv.Itoa(len(o.Owner)))
 	for _, name := range slices.Sorted(maps.Keys(o.Owner)) {
-		b.tell(name, o.Owner[name])
+		b = tell(b, name, o.Owner[name])
 	}
 	seen := make([]string, 0, len(fields))
 	for i := range fields {
@@ -152,6 +151,5 @@ func (b *told) observation(o *resource.Observation, fields []diff.Field) {
 		}
 	}
 	slices.Sort(seen)
-	b.tell(strconv.Itoa(len(seen)))
-	b.tell(seen...)
+	return tell(tell(b, strconv.Itoa(len(seen))), seen...)
 }

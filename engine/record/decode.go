@@ -379,12 +379,43 @@ func (s *scanner) str() string {
 	return ""
 }
 
+// unescape returns what a string says. What encoding/json writes of plain text is read here, the rest, such as text that may
+// not be UTF-8, by encoding/json.
 func (s *scanner) unescape(inside string, plain bool) string {
 	if plain {
 		return inside
 	}
-	var out string
-	if err := json.Unmarshal([]byte(`"`+inside+`"`), &out); err != nil {
+	out := make([]byte, 0, len(inside))
+	for i := 0; i < len(inside); i++ {
+		c := inside[i]
+		if c == '\\' {
+			i++
+			switch e := inside[i]; {
+			case e == '"' || e == '\\':
+				c = e
+			case e == 'n':
+				c = '\n'
+			case e == 't':
+				c = '\t'
+			case e == 'u' && strings.HasPrefix(inside[i+1:], "00") && i+4 < len(inside):
+				n, err := strconv.ParseUint(inside[i+3:i+5], 16, 7)
+				if err != nil {
+					return s.anyString(inside)
+				}
+				c, i = byte(n), i+4
+			default:
+				return s.anyString(inside)
+			}
+		} else if c >= utf8.RuneSelf {
+			return s.anyString(inside)
+		}
+		out = append(out, c)
+	}
+	return string(out)
+}
+
+func (s *scanner) anyString(inside string) (out string) {
+	if json.Unmarshal([]byte(`"`+inside+`"`), &out) != nil {
 		s.bad = true
 	}
 	return out
