@@ -158,7 +158,7 @@ func tryCopy(path string, cached *snapshot) (*snapshot, error) {
 		}
 		return nil, damaged(path, err)
 	}
-	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, PageSize: pageSize, NoStatistics: true, MmapFlags: populate,
+	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, PageSize: pageSize, NoStatistics: true,
 		OpenFile: func(string, int, os.FileMode) (*os.File, error) { return copied, nil }})
 	if err != nil {
 		return nil, damaged(path, err)
