@@ -79,7 +79,7 @@ type Index struct {
 // Index returns the current generation of each ID and the highest ever recorded. Current is the highest that is not
 // retired; where a replacement was given up, the highest retired one is current again (S23).
 func (s *State) Index() Index {
-	ix := Index{map[string]*record.Record{}, map[string]int{}}
+	ix := Index{make(map[string]*record.Record, len(s.Records)), make(map[string]int, len(s.Records))}
 	for i := range s.Records {
 		r := &s.Records[i]
 		ix.last[r.ID] = max(ix.last[r.ID], r.Gen)
@@ -129,7 +129,8 @@ func Make(ctx context.Context, env Env, g *template.Graph, stack record.StackID,
 			return nil, fmt.Errorf("--adopt %s: the template has no such resource", id)
 		}
 	}
-	var nodes []schedule.Node
+	nodes := make([]schedule.Node, 0, len(g.Resources))
+	m.items = make(map[string]*Item, len(g.Resources))
 	for _, r := range g.Resources {
 		nodes = append(nodes, schedule.Node{Name: r.ID, After: r.DependsOn})
 	}

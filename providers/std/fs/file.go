@@ -136,11 +136,13 @@ func (p *fileProvider) Expand(ctx context.Context, params value.Map) (value.Map,
 		}
 		return params, nil
 	}
-	w, err := fileWish(opExpand, params)
-	if err != nil || !source.IsSet() {
+	if err := checkFile(opExpand, params); err != nil {
 		return params, err
 	}
-	return withSourceSha256(ctx, params, w.write)
+	if _, err := parseMode(opExpand, params[pMode]); err != nil || !source.IsSet() {
+		return params, err
+	}
+	return withSourceSha256(ctx, params, copyOf(opExpand, source.Reveal()))
 }
 
 // withSourceSha256 hashes what would be written.

@@ -34,9 +34,8 @@ func fileWish(op string, params value.Map) (wish, error) {
 		return wish{mode: mode, want: params.Text(pSourceSha256), write: copyOf(op, src.Reveal())}, nil
 	}
 	text := params[pContent].Reveal()
-	h := sha256.New()
-	io.WriteString(h, text)
-	return wish{mode: mode, want: encode(h.Sum(nil)), write: func(_ context.Context, w io.Writer) error {
+	sum := sha256.Sum256([]byte(text))
+	return wish{mode: mode, want: encode(sum[:]), write: func(_ context.Context, w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	}}, nil
