@@ -171,6 +171,10 @@ type head struct {
 	Claim  string         `json:"claim"`
 }
 
+func headOf(r *record.Record) head {
+	return head{r.Stack, r.ID, r.Type, r.Gen, r.Rev, r.Status, r.Claim}
+}
+
 // agrees compares a record with its key (SAFETY S1).
 func (h head) agrees(key string) error {
 	s, id, gen, err := splitRecordKey(key)
@@ -196,7 +200,7 @@ func decodeRecord(key, value string) (record.Record, error) {
 	if r.Gen > 0 && r.Type != "" && r.Status != "" && key == recordKey(r.Stack, r.ID, r.Gen) {
 		return r, nil
 	}
-	return r, head{r.Stack, r.ID, r.Type, r.Gen, r.Rev, r.Status, r.Claim}.agrees(key)
+	return r, headOf(&r).agrees(key)
 }
 
 // Records returns the stack's records that can be used, and those that cannot.
@@ -273,6 +277,9 @@ func (v *view) headAt(key string) (h head, found bool, err error) {
 	value, err := v.get(bucketRecords, key)
 	if err != nil || value == nil {
 		return h, false, err
+	}
+	if r, err := decodeRecord(key, string(value)); err == nil { // nearly always, and a third of the time of what follows
+		return headOf(&r), true, nil
 	}
 	if err = json.Unmarshal(value, &h); err == nil {
 		err = h.agrees(key)
