@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"reclaim/engine/resource"
 	"reclaim/engine/value"
 )
 
@@ -61,12 +62,32 @@ func fill(t *testing.T, v reflect.Value, at string) {
 	}
 }
 
+// encode holds that Encode gives what json.Marshal gives.
 func encode(t rapid.TB, r Record) string {
-	b, err := json.Marshal(r)
+	t.Helper()
+	want, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(b)
+	got, err := Encode(&r)
+	if err != nil || string(got) != string(want) {
+		t.Fatalf("Encode gives\n%s, %v; want\n%s", got, err, want)
+	}
+	return string(want)
+}
+
+func TestEncodeIsMarshal(t *testing.T) {
+	empty := Record{Intent: &Intent{Preflight: Preflight{Identity: &resource.Identity{}}}, InFlight: &InFlight{}, Former: []Intent{{}, {}},
+		DependsOn: []Ref{{}}, Output: value.Map{"": value.Value{}}}
+	nothing := Record{Key: resource.Key{}, Output: value.Map{}, Params: value.Map{}, Former: []Intent{}, DependsOn: []Ref{},
+		Intent: &Intent{Params: value.Map{}, Attempts: []Attempt{}, Preflight: Preflight{Existing: []string{}}}}
+	elsewhere := Record{UpdatedAt: time.Date(2031, 2, 3, 4, 5, 6, 7, time.FixedZone("", 3600)), Identity: resource.Identity{CreatedAt: time.Unix(9, 0)}}
+	for _, r := range []Record{filled(t), {}, empty, nothing, elsewhere} {
+		encode(t, r)
+	}
+	if _, err := Encode(&Record{UpdatedAt: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
+		t.Error("a time that JSON does not have is written")
+	}
 }
 
 // A new field of Record has to be added to Decode, or every record that has it is read the slow way.
