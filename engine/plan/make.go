@@ -307,7 +307,8 @@ func Observe(ctx context.Context, env Env, s *Subject) error {
 			s.Next = At(ctx, env.Cloud, s.Provider, s.Stack.Scope, next)
 		}
 		if s.Look.Obs != nil && rec == nil {
-			return claimant(ctx, env.Store, s, schema.Claim(s.Stack.Scope, key))
+			s.Claimant, err = claimant(ctx, env.Store, schema.Claim(s.Stack.Scope, key))
+			return err
 		}
 	case schema.Identity == resource.Assigned:
 		s.Look = ForOurs(ctx, env.Cloud, p, s.Stack.Scope, resource.Query{Stack: s.Stack.String(), Resource: s.ID, Like: s.Desired})
@@ -361,14 +362,16 @@ func recordedKey(r *record.Record) resource.Key {
 	return r.Key
 }
 
-func claimant(ctx context.Context, st record.Store, s *Subject, claim string) error {
-	return st.Read(ctx, func(v record.View) error {
+// claimant returns the record that has the claim, nil when none does.
+func claimant(ctx context.Context, st record.Store, claim string) (found *record.Record, err error) {
+	err = st.Read(ctx, func(v record.View) error {
 		r, ok, err := v.Claimant(claim)
 		if ok && err == nil {
-			s.Claimant = &r
+			found = &r
 		}
 		return err
 	})
+	return found, err
 }
 
 // dependOn blocks what would change while something it depends on is blocked.
