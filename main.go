@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"syscall"
 
 	"golang.org/x/term"
@@ -31,11 +32,12 @@ var version, commit, date string
 // its processor's slot until the runtime takes it away: with a slot per CPU only, the CPUs wait (docs/performance.md).
 const threads = 16
 
-// Below freeHeap nothing is collected: most commands end before that. From then on the heap may grow by collectAt percent
-// before it is collected again: with 10,000 resources memory is worth more than the time (docs/performance.md).
+// Below freeHeap bytes nothing is collected: most commands end before that. Above it the heap may grow by collectAt percent
+// of what was in use before it is collected again: with 10,000 resources memory is worth more than the time
+// (docs/performance.md).
 const (
-	freeHeap  = 56 << 20
-	collectAt = 40
+	freeHeap  = 94 << 20
+	collectAt = 25
 )
 
 func main() {
@@ -53,10 +55,21 @@ func tune() {
 	}
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(freeHeap)
+	afterCollection(func() { debug.SetMemoryLimit(math.MaxInt64) })
+}
+
+// afterCollection lets the heap grow to freeHeap, or by collectAt percent if that is more, after this collection and each
+// later one. The runtime knows only percents.
+func afterCollection(first func()) {
 	type sentinel struct{ _ [16]byte }
-	runtime.SetFinalizer(new(sentinel), func(*sentinel) { // after the first collection
-		debug.SetGCPercent(collectAt)
-		debug.SetMemoryLimit(math.MaxInt64)
+	runtime.SetFinalizer(new(sentinel), func(*sentinel) {
+		inUse := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(inUse)
+		if live := inUse[0].Value.Uint64(); live > 0 {
+			debug.SetGCPercent(max(collectAt, int(freeHeap*100/live)-100))
+		}
+		first()
+		afterCollection(func() {})
 	})
 }
 

@@ -70,7 +70,7 @@ func (c *checker) checkRecords() error {
 		if s, _, err := splitKey(key); err == nil && f.ID != "" {
 			c.live[name(s, f.ID)], c.ids[name(s, f.ID)] = true, true
 		}
-		r, err := decodeRecord(key, value)
+		r, err := decodeRecord(key, string(value))
 		if err != nil {
 			f.Kind, f.Text = disagreement(key, r), err.Error()
 			f.Remedy = "every verb that changes the stack refuses until it is gone: put a backup back, or give it up"

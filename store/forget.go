@@ -22,7 +22,7 @@ func (t *tx) DropUnusable(key string, step record.Step) error {
 	if value == nil {
 		return fmt.Errorf("drop %q: it is gone: %w", key, record.ErrConflict)
 	}
-	if _, bad := decodeRecord(key, value); bad == nil {
+	if _, bad := decodeRecord(key, string(value)); bad == nil {
 		return fmt.Errorf("drop %q as unusable: it can be used: %w", key, record.ErrConflict)
 	}
 	claims, err := t.claimsOf(key)

@@ -17,11 +17,12 @@ import (
 
 // snapshot is a private copy of the file at one transaction.
 type snapshot struct {
-	db   *bolt.DB
-	of   os.FileInfo // of the file it was copied from
-	txid uint64
-	refs int  // reads that are running on it
-	old  bool // to be closed by the last of them
+	db    *bolt.DB
+	of    os.FileInfo // of the file it was copied from
+	txid  uint64
+	ahead *ahead
+	refs  int  // reads that are running on it
+	old   bool // to be closed by the last of them
 }
 
 // readCopy runs f on a private copy of the file that is as new as the file was when readCopy began.
@@ -31,7 +32,10 @@ func (s *Store) readCopy(ctx context.Context, f func(*view) error) error {
 		return err
 	}
 	defer s.letGo(snap)
-	return viewOf(snap.db, s.path, f)
+	return viewOf(snap.db, s.path, func(v *view) error {
+		v.ahead = snap.ahead
+		return f(v)
+	})
 }
 
 // viewOf runs f in a read transaction of db.
@@ -154,12 +158,12 @@ func tryCopy(path string, cached *snapshot) (*snapshot, error) {
 		}
 		return nil, damaged(path, err)
 	}
-	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, PageSize: pageSize, NoStatistics: true, MmapFlags: populate,
+	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, PageSize: pageSize, NoStatistics: true,
 		OpenFile: func(string, int, os.FileMode) (*os.File, error) { return copied, nil }})
 	if err != nil {
 		return nil, damaged(path, err)
 	}
-	return &snapshot{db: db, of: info, txid: before.txid}, nil
+	return &snapshot{db: db, of: info, txid: before.txid, ahead: &ahead{of: map[record.StackID]decoded{}}}, nil
 }
 
 // settledMeta is newestMeta, tried again where both pages were caught half written.

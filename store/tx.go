@@ -106,6 +106,11 @@ func (t *tx) holdOf(s record.StackID) (record.Hold, bool, error) {
 // put writes a value as JSON.
 func (t *tx) put(bucket, key string, value any) error {
 	b, err := json.Marshal(value)
+	return t.putEncoded(bucket, key, b, err)
+}
+
+// putEncoded writes what was encoded, unless that failed.
+func (t *tx) putEncoded(bucket, key string, b []byte, err error) error {
 	if err != nil {
 		return fmt.Errorf("encode %q in bucket %q: %w", key, bucket, err)
 	}
@@ -193,7 +198,8 @@ func (t *tx) PutRecord(r *record.Record, step record.Step) error {
 	rev, was := r.Rev, r.Seq
 	t.run.undos = append(t.run.undos, func() { r.Rev, r.Seq = rev, was })
 	r.Rev, r.Seq = rev+1, seq
-	return t.put(bucketRecords, key, r)
+	b, err := record.Encode(r)
+	return t.putEncoded(bucketRecords, key, b, err)
 }
 
 // sameRevision refuses a record that is not what its caller read.

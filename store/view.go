@@ -19,8 +19,9 @@ import (
 // view is a record.View on one bbolt transaction. Every touch of bbolt goes through bucket, get and scan, which turn
 // its panics into record.ErrDamaged.
 type view struct {
-	tx   *bolt.Tx
-	path string
+	tx    *bolt.Tx
+	path  string
+	ahead *ahead // nil but on a snapshot
 }
 
 var _ record.View = (*view)(nil)
@@ -178,6 +179,10 @@ type head struct {
 	Claim  string         `json:"claim"`
 }
 
+func headOf(r *record.Record) head {
+	return head{r.Stack, r.ID, r.Type, r.Gen, r.Rev, r.Status, r.Claim}
+}
+
 // agrees compares a record with its key (SAFETY S1).
 func (h head) agrees(key string) error {
 	s, id, gen, err := splitRecordKey(key)
@@ -195,33 +200,43 @@ func (h head) agrees(key string) error {
 }
 
 // decodeRecord decodes a record and compares it with its key.
-func decodeRecord(key string, value []byte) (r record.Record, err error) {
-	if err := json.Unmarshal(value, &r); err != nil {
+func decodeRecord(key, value string) (record.Record, error) {
+	r, err := record.Decode(value)
+	if err != nil {
 		return r, fmt.Errorf("it cannot be decoded: %w", err)
 	}
-	return r, head{r.Stack, r.ID, r.Type, r.Gen, r.Rev, r.Status, r.Claim}.agrees(key)
+	if r.Gen > 0 && r.Type != "" && r.Status != "" && key == recordKey(r.Stack, r.ID, r.Gen) {
+		return r, nil
+	}
+	return r, headOf(&r).agrees(key)
 }
 
 // Records returns the stack's records that can be used, and those that cannot.
 func (v *view) Records(s record.StackID) (list []record.Record, bad []record.BadRecord, err error) {
+	if d, ok := v.ahead.take(s); ok {
+		return d.list, d.bad, nil
+	}
+	return v.decode(s, runtime.GOMAXPROCS(0))
+}
+
+// decode is Records with so many workers.
+func (v *view) decode(s record.StackID, workers int) (list []record.Record, bad []record.BadRecord, err error) {
 	var found []encoded
 	err = v.scan(bucketRecords, stackKey(s), "", func(key string, value []byte) error {
-		found = append(found, encoded{key: key, value: bytes.Clone(value)})
+		found = append(found, encoded{key, string(value)})
 		return nil
 	})
-	if err != nil {
+	if err != nil || len(found) == 0 {
 		return nil, nil, err
 	}
-	decodeAll(found)
-	if len(found) > 0 {
-		list = make([]record.Record, 0, len(found))
-	}
-	for i := range found {
-		if f := &found[i]; f.err != nil {
-			_, id, gen, _ := splitRecordKey(f.key)
-			bad = append(bad, record.BadRecord{Key: f.key, Reason: f.err.Error(), ID: id, Gen: gen})
+	all, errs := decodeAll(found, workers)
+	list = all[:0]
+	for i, err := range errs {
+		if err != nil {
+			_, id, gen, _ := splitRecordKey(found[i].key)
+			bad = append(bad, record.BadRecord{Key: found[i].key, Reason: err.Error(), ID: id, Gen: gen})
 		} else {
-			list = append(list, f.record)
+			list = append(list, all[i])
 		}
 	}
 	slices.SortFunc(list, func(a, b record.Record) int {
@@ -230,27 +245,24 @@ func (v *view) Records(s record.StackID) (list []record.Record, bad []record.Bad
 	return list, bad, nil
 }
 
-// encoded is a record's key and value, and after decodeAll the record or why there is none.
-type encoded struct {
-	key    string
-	value  []byte
-	record record.Record
-	err    error
-}
+// encoded is a record's key and value.
+type encoded struct{ key, value string }
 
-// decodeAll decodes with all processors: of reading 10,000 records, decoding is nearly all the time.
-func decodeAll(all []encoded) {
-	share := max(len(all)/runtime.GOMAXPROCS(0)+1, 128)
+// decodeAll decodes with several workers: of reading 10,000 records, decoding is nearly all the time. It returns as many
+// records and errors as it was given.
+func decodeAll(all []encoded, workers int) ([]record.Record, []error) {
+	records, errs := make([]record.Record, len(all)), make([]error, len(all))
+	share := max(len(all)/workers+1, 128)
 	var wg sync.WaitGroup
-	for part := range slices.Chunk(all, share) {
+	for from := 0; from < len(all); from += share {
 		wg.Go(func() {
-			for i := range part {
-				part[i].record, part[i].err = decodeRecord(part[i].key, part[i].value)
-				part[i].value = nil
+			for i := from; i < min(from+share, len(all)); i++ {
+				records[i], errs[i] = decodeRecord(all[i].key, all[i].value)
 			}
 		})
 	}
 	wg.Wait()
+	return records, errs
 }
 
 // Record returns one generation of one resource; false when there is none.
@@ -263,7 +275,7 @@ func (v *view) recordAt(key string) (r record.Record, found bool, err error) {
 	if err != nil || value == nil {
 		return r, false, err
 	}
-	if r, err = decodeRecord(key, value); err != nil {
+	if r, err = decodeRecord(key, string(value)); err != nil {
 		return record.Record{}, false, v.undecodable(bucketRecords, key, err)
 	}
 	return r, true, nil
@@ -274,6 +286,9 @@ func (v *view) headAt(key string) (h head, found bool, err error) {
 	value, err := v.get(bucketRecords, key)
 	if err != nil || value == nil {
 		return h, false, err
+	}
+	if r, err := decodeRecord(key, string(value)); err == nil { // nearly always, and a third of the time of what follows
+		return headOf(&r), true, nil
 	}
 	if err = json.Unmarshal(value, &h); err == nil {
 		err = h.agrees(key)

@@ -23,7 +23,8 @@ func Compare(in Input) Result {
 		obs = &resource.Observation{}
 	}
 	read := in.Schema.Conceal(obs.Params, in.Desired, in.Recorded, in.Sending)
-	w := &walker{compare: comparer{sealer: in.Sealer, sub: true, principals: obs.Principals}, gaps: obs.Gaps}
+	w := &walker{compare: comparer{sealer: in.Sealer, sub: true, principals: obs.Principals}, gaps: obs.Gaps,
+		fields: make([]Field, 0, len(in.Schema.Params))}
 	for i := range in.Schema.Params {
 		f := param(in.Schema, i)
 		w.visit(place{path: value.Path("").Child(f.Name), f: f, immutable: f.Mode == resource.Immutable || f.Mode == resource.KeyParam,

@@ -1,11 +1,14 @@
 package plan
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -45,22 +48,50 @@ func Decode(b []byte) (*Plan, error) {
 	return &p, nil
 }
 
-// fingerprint is the SHA-256 over template, params and the facts used of each observation: everything but the
-// fingerprint itself and the times at which things were looked at.
+// perSum is how many items are hashed as one: part of the format.
+const perSum = 256
+
+// fingerprint is a SHA-256 over template, params and the facts used of each observation: everything but the fingerprint
+// itself and the times at which things were looked at. It is the hash of the plan without items, as JSON, and of the
+// hashes of its items, so many together, which all processors make.
 func fingerprint(p *Plan) (string, error) {
 	c := *p
-	c.Fingerprint, c.MadeAt = "", time.Time{}
-	c.Items = make([]Item, len(p.Items))
-	copy(c.Items, p.Items)
-	for i := range c.Items {
-		c.Items[i].ReadAt = time.Time{}
-		c.Items[i].Finding = nil // its facts are in Item.Facts
-	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	if err := enc.Encode(c); err != nil {
+	c.Fingerprint, c.MadeAt, c.Items = "", time.Time{}, nil
+	text, err := json.Marshal(c)
+	if err != nil {
 		return "", fmt.Errorf("fingerprint plan: %w", err)
 	}
-	sum := sha256.Sum256(buf.Bytes())
+	sums, errs := make([][sha256.Size]byte, (len(p.Items)+perSum-1)/perSum), make([]error, runtime.NumCPU())
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for w := range errs {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(sums) && errs[w] == nil; i = int(next.Add(1)) - 1 {
+				sums[i], errs[w] = hashItems(p.Items[i*perSum : min((i+1)*perSum, len(p.Items))])
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return "", fmt.Errorf("fingerprint plan: %w", err)
+	}
+	for _, s := range sums {
+		text = append(text, s[:]...)
+	}
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), nil
+}
+
+func hashItems(items []Item) (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	enc := json.NewEncoder(h)
+	var it Item
+	for i := range items {
+		it = items[i]
+		it.ReadAt, it.Finding = time.Time{}, nil // of a finding, the facts are in Item.Facts
+		if err := enc.Encode(&it); err != nil {
+			return sum, err
+		}
+	}
+	return [sha256.Size]byte(h.Sum(nil)), nil
 }

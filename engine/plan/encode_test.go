@@ -3,6 +3,7 @@ package plan
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,6 +118,39 @@ func TestTheFingerprintIsOfWhatWasApproved(t *testing.T) {
 	}
 }
 
+// Items are hashed in parts: each part counts, and so does their order.
+func TestTheFingerprintIsOfEveryItemOfALongPlan(t *testing.T) {
+	p := secretPlan(t)
+	one := p.Items[0]
+	p.Items = nil
+	for i := range 2*perSum + 1 {
+		it := one
+		it.Gen = i + 1
+		p.Items = append(p.Items, it)
+	}
+	seen := map[string]string{}
+	for why, change := range map[string]func(){
+		"as it is":                 func() {},
+		"the first item":           func() { p.Items[0].Rev++ },
+		"one in the middle":        func() { p.Items[perSum].Rev++ },
+		"the last one":             func() { p.Items[2*perSum].Rev++ },
+		"the last one is missing":  func() { p.Items = p.Items[:2*perSum] },
+		"two parts change places":  func() { p.Items = append(p.Items[perSum:2*perSum:2*perSum], p.Items[:perSum]...) },
+		"the last part is missing": func() { p.Items = p.Items[:perSum] },
+	} {
+		all := slices.Clone(p.Items)
+		change()
+		sum, err := fingerprint(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, twice := seen[sum]; twice {
+			t.Errorf("%q and %q have one fingerprint", why, other)
+		}
+		seen[sum], p.Items = why, all
+	}
+}
+
 func TestAPlanThatCannotBeTrustedIsRefused(t *testing.T) {
 	p := secretPlan(t)
 	whole := string(encode(t, p))
@@ -124,9 +158,9 @@ func TestAPlanThatCannotBeTrustedIsRefused(t *testing.T) {
 		"an action was edited":          {strings.Replace(whole, `"action":"update"`, `"action":"noop"`, 1), "it was changed or damaged, make the plan again"},
 		"a name was edited":             {strings.Replace(whole, `"physical":"a"`, `"physical":"z"`, 1), "read plan " + p.Fingerprint},
 		"its fingerprint was":           {strings.Replace(whole, p.Fingerprint, strings.Repeat("0", 64), 1), "changed or damaged"},
-		"it is from another version":    {strings.Replace(whole, `{"schema":1,`, `{"schema":2,`, 1), "format version 2, this program reads 1; make the plan again"},
-		"another version's other shape": {`{"schema":2,"fingerprint":"ab","items":{"A":1}}`, "format version 2, this program reads 1"},
-		"it has no fingerprint":         {`{"schema":1}`, "format version 1"},
+		"it is from another version":    {strings.Replace(whole, `{"schema":2,`, `{"schema":3,`, 1), "format version 3, this program reads 2; make the plan again"},
+		"another version's other shape": {`{"schema":3,"fingerprint":"ab","items":{"A":1}}`, "format version 3, this program reads 2"},
+		"it has no fingerprint":         {`{"schema":2}`, "format version 2"},
 		"it is cut off":                 {whole[:len(whole)/2], "this is no plan file"},
 		"it is something else":          {"Resources:\n", "this is no plan file"},
 		"it is nothing":                 {"", "this is no plan file"},

@@ -142,7 +142,7 @@ type Plan struct {
 }
 
 // FormatVersion is Plan.Schema of this program.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // TemplateRef names the template a plan was made from.
 type TemplateRef struct {

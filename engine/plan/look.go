@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"time"
 
 	"reclaim/engine/diff"
@@ -116,31 +118,43 @@ func facts(it *Item, l Look) string {
 	if it.Finding != nil {
 		return it.Finding.Facts
 	}
-	var f struct {
-		Exists, Failed bool
-		Identity       string
-		Owner          resource.Tags
-		Fields         map[value.Path]string
-		Ours           []string
-	}
-	f.Failed = l.Err != nil
+	b := tell(make([]byte, 0, 1024), strconv.FormatBool(l.Err != nil), strconv.FormatBool(l.Obs != nil))
 	if l.Obs != nil {
-		f.Exists, f.Owner = true, l.Obs.Owner
-		if !l.Obs.Identity.IsZero() {
-			f.Identity = identityWords(l.Obs.Identity)
-		}
-		f.Fields = map[value.Path]string{}
-		for _, fd := range it.Fields {
-			if fd.By == diff.ByConfig {
-				b, _ := json.Marshal(fd.Observed)
-				f.Fields[fd.Path] = string(b)
-			}
-		}
+		b = tellObject(b, l.Obs, it.Fields)
 	}
 	for _, c := range l.Ours {
-		f.Ours = append(f.Ours, c.Identity.UniqueID)
+		b = tell(b, c.Identity.UniqueID)
 	}
-	b, _ := json.Marshal(f)
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
+}
+
+// tell appends texts, each after its length, so that two lists end as the same bytes only where all their texts are the
+// same.
+func tell(b []byte, texts ...string) []byte {
+	for _, t := range texts {
+		b = append(append(strconv.AppendInt(b, int64(len(t)), 10), ':'), t...)
+	}
+	return b
+}
+
+// tellObject appends what an object is and whose, and those of its fields that config sets, whatever order they came in.
+func tellObject(b []byte, o *resource.Observation, fields []diff.Field) []byte {
+	identity := ""
+	if !o.Identity.IsZero() {
+		identity = identityWords(o.Identity)
+	}
+	b = tell(b, identity, strconv.FormatBool(o.Owner != nil), strconv.Itoa(len(o.Owner)))
+	for _, name := range slices.Sorted(maps.Keys(o.Owner)) {
+		b = tell(b, name, o.Owner[name])
+	}
+	seen := make([]string, 0, len(fields))
+	for i := range fields {
+		if f := &fields[i]; f.By == diff.ByConfig {
+			digest := value.Digest(f.Observed)
+			seen = append(seen, string(f.Path)+"="+string(digest[:]))
+		}
+	}
+	slices.Sort(seen)
+	return tell(tell(b, strconv.Itoa(len(seen))), seen...)
 }

@@ -79,7 +79,7 @@ type Index struct {
 // Index returns the current generation of each ID and the highest ever recorded. Current is the highest that is not
 // retired; where a replacement was given up or is rolled back, the highest retired one is current again (S23).
 func (s *State) Index() Index {
-	ix := Index{map[string]*record.Record{}, map[string]int{}}
+	ix := Index{make(map[string]*record.Record, len(s.Records)), make(map[string]int, len(s.Records))}
 	for i := range s.Records {
 		r := &s.Records[i]
 		ix.last[r.ID] = max(ix.last[r.ID], r.Gen)
@@ -130,7 +130,8 @@ func Make(ctx context.Context, env Env, g *template.Graph, stack record.StackID,
 			return nil, fmt.Errorf("--adopt %s: the template has no such resource", id)
 		}
 	}
-	var nodes []schedule.Node
+	nodes := make([]schedule.Node, 0, len(g.Resources))
+	m.items = make(map[string]*Item, len(g.Resources))
 	for _, r := range g.Resources {
 		nodes = append(nodes, schedule.Node{Name: r.ID, After: r.DependsOn})
 	}
@@ -322,7 +323,8 @@ func Observe(ctx context.Context, env Env, s *Subject) error {
 		s.Look = s.search(ctx, env)
 	}
 	if s.Look.Obs != nil && rec == nil {
-		return claimant(ctx, env.Store, s, schema.Claim(s.Stack.Scope, s.Look.Obs.Key))
+		s.Claimant, err = claimant(ctx, env.Store, schema.Claim(s.Stack.Scope, s.Look.Obs.Key))
+		return err
 	}
 	return nil
 }
@@ -392,14 +394,16 @@ func recordedKey(r *record.Record) resource.Key {
 	return r.Key
 }
 
-func claimant(ctx context.Context, st record.Store, s *Subject, claim string) error {
-	return st.Read(ctx, func(v record.View) error {
+// claimant returns the record that has the claim, nil when none does.
+func claimant(ctx context.Context, st record.Store, claim string) (found *record.Record, err error) {
+	err = st.Read(ctx, func(v record.View) error {
 		r, ok, err := v.Claimant(claim)
 		if ok && err == nil {
-			s.Claimant = &r
+			found = &r
 		}
 		return err
 	})
+	return found, err
 }
 
 // dependOn blocks what would change while something it depends on is blocked.

@@ -200,6 +200,9 @@ func (s *Schema) HasOutput(name string) bool {
 // Conceal returns params or output as read, with every Derived member marked sensitive whose origin is sensitive in one
 // of the known params (desired, recorded). A read alone cannot know: it sees bytes, not where they came from.
 func (s *Schema) Conceal(read value.Map, known ...value.Map) value.Map {
+	if !slices.ContainsFunc(known, func(m value.Map) bool { return value.OfMap(m).HasSensitive() }) {
+		return read
+	}
 	for name, from := range s.Derived {
 		v, ok := read[name]
 		secret := slices.ContainsFunc(from, func(param string) bool {

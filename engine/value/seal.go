@@ -30,6 +30,9 @@ func (s Sealer) HasKey() bool { return len(s.key) > 0 }
 // Seal returns v with every sensitive part replaced by its Hash. What is not sensitive stays as it is. What is Unknown
 // has no text yet: it stays, and a sensitive whole that waits for something becomes one sensitive Unknown.
 func (s Sealer) Seal(v Value) Value {
+	if !v.HasSensitive() {
+		return v
+	}
 	if v.sensitive {
 		switch {
 		case v.kind == Hash || v.kind == Unknown:
@@ -52,10 +55,10 @@ func (s Sealer) Seal(v Value) Value {
 	return v
 }
 
-// SealMap seals every member of m. A nil map stays nil.
+// SealMap seals every member of m. A map without sensitive parts is returned as it is, nil too.
 func (s Sealer) SealMap(m Map) Map {
-	if m == nil {
-		return nil
+	if !OfMap(m).HasSensitive() {
+		return m
 	}
 	out := make(Map, len(m))
 	for k, e := range m {
@@ -72,7 +75,7 @@ func (s Sealer) hash(v Value) string {
 		return noKey
 	}
 	mac := hmac.New(sha256.New, s.key)
-	writeCanonical(mac, v, true)
+	mac.Write(appendCanonical(nil, v, true))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
@@ -94,48 +97,46 @@ func (v Value) keyed() bool { return v.kind == Hash && v.text != "" && v.text !=
 // Digest returns the SHA-256 over v with sorted keys, numbers as written. Seal first: sensitive parts enter only as the
 // marker they are stored as.
 func Digest(v Value) [32]byte {
-	h := sha256.New()
-	writeCanonical(h, v, false)
-	return [32]byte(h.Sum(nil))
+	return sha256.Sum256(appendCanonical(nil, v, false))
 }
 
 // DigestMap is Digest of an object.
 func DigestMap(m Map) [32]byte { return Digest(OfMap(m)) }
 
-// writeCanonical writes one text for one value. With reveal it writes sensitive texts, and one text for equal numbers, so
+// appendCanonical appends one text for one value. With reveal it writes sensitive texts, and one text for equal numbers, so
 // that what is Equal has the same keyed hash. Markers begin with $, which nothing else does.
-func writeCanonical(w io.Writer, v Value, reveal bool) {
+func appendCanonical(b []byte, v Value, reveal bool) []byte {
 	switch {
 	case v.sensitive && !reveal || v.kind == Unknown || v.kind == Hash:
-		b, _ := json.Marshal(v)
-		io.WriteString(w, "$"+string(b))
+		mark, _ := json.Marshal(v)
+		return append(append(b, '$'), mark...)
 	case v.kind == List:
-		io.WriteString(w, "[")
+		b = append(b, '[')
 		for i, e := range v.Items() {
 			if i > 0 {
-				io.WriteString(w, ",")
+				b = append(b, ',')
 			}
-			writeCanonical(w, e, reveal)
+			b = appendCanonical(b, e, reveal)
 		}
-		io.WriteString(w, "]")
+		return append(b, ']')
 	case v.kind == Object:
-		io.WriteString(w, "{")
+		b = append(b, '{')
 		for i, k := range v.Fields().Keys() {
 			if i > 0 {
-				io.WriteString(w, ",")
+				b = append(b, ',')
 			}
-			io.WriteString(w, strconv.Quote(k)+":")
-			writeCanonical(w, v.Fields()[k], reveal)
+			b = append(strconv.AppendQuote(b, k), ':')
+			b = appendCanonical(b, v.Fields()[k], reveal)
 		}
-		io.WriteString(w, "}")
+		return append(b, '}')
 	case v.kind == String:
-		io.WriteString(w, strconv.Quote(v.Reveal())) // bytes that are not UTF-8 stay apart, as they do not in JSON
+		return strconv.AppendQuote(b, v.Reveal()) // bytes that are not UTF-8 stay apart, as they do not in JSON
 	case v.kind == Number && reveal:
-		io.WriteString(w, canonicalNumber(v.Reveal()))
+		return append(b, canonicalNumber(v.Reveal())...)
 	case v.kind == Number || v.kind == Bool:
-		io.WriteString(w, v.Reveal())
+		return append(b, v.Reveal()...)
 	default:
-		io.WriteString(w, "null")
+		return append(b, "null"...)
 	}
 }
 

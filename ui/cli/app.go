@@ -31,6 +31,8 @@ type Store interface {
 	record.Store
 	// Dir is the folder that holds the store's file.
 	Dir() string
+	// ReadAhead prepares a Read of the records of the stacks of this name while the caller does something else.
+	ReadAhead(ctx context.Context, stack string) error
 	// Sealer makes and compares the keyed hashes of sensitive values; without a key when its file is missing.
 	Sealer() (value.Sealer, error)
 	// SpoolWriter is where a run leaves its events, a line each, for watchers in other processes.

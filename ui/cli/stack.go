@@ -37,6 +37,50 @@ func (s *session) openStore(create, write bool) (Store, error) {
 	return st, nil
 }
 
+// ahead is the opening of a store that is already there, while something else goes on.
+type ahead struct {
+	session *session
+	done    chan struct{}
+	store   Store // once done; nil when there is none, it cannot be opened, or open has given it away
+}
+
+// openAhead begins to open the store for changes, and to read the stacks of this name. Why it fails is for open to say.
+func (s *session) openAhead(ctx context.Context, stack string) *ahead {
+	a := &ahead{session: s, done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		st, err := s.openStore(false, true)
+		if err != nil {
+			return
+		}
+		_ = st.ReadAhead(ctx, stack) // what cannot be read is met again, and said, where it is needed
+		a.store = st
+	}()
+	return a
+}
+
+// open returns the store that was opened ahead; else it is openStore.
+func (a *ahead) open(create bool) (Store, error) {
+	<-a.done
+	st := a.store
+	if st == nil {
+		return a.session.openStore(create, true)
+	}
+	a.store = nil
+	if create {
+		a.session.warnInCI(st.Dir())
+	}
+	return st, nil
+}
+
+// drop closes the store unless open has given it away.
+func (a *ahead) drop() {
+	<-a.done
+	if a.store != nil {
+		a.store.Close()
+	}
+}
+
 func noStore(dir string) error {
 	return fmt.Errorf("no store at %s nor in a folder above it. Next: reclaim plan FILE makes one, or name one with --store or RECLAIM_STORE", dir)
 }

@@ -128,17 +128,19 @@ func (w *work) env(parallel int) plan.Env {
 }
 
 // withTemplate reads and binds a template, opens (or, with create, makes) the store and the cloud, and verifies where calls go.
-// Problems of the template are found before anything is made or asked.
+// Problems of the template are found before anything is made or asked. A store that is there is read meanwhile.
 func (s *session) withTemplate(ctx context.Context, file, name string, params map[string]string, create bool) (*work, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return nil, err
 	}
+	ahead := s.openAhead(ctx, name)
+	defer ahead.drop()
 	t, graph, guess, err := s.bound(path, name, params)
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.openStore(create, true)
+	st, err := ahead.open(create)
 	if err != nil {
 		return nil, err
 	}

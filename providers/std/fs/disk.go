@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -93,18 +92,21 @@ func openPlain(path string) (*os.File, error) {
 
 // readAll hashes f, and keeps its bytes when they are few enough.
 func readAll(ctx context.Context, op string, f *os.File, info os.FileInfo) (*seen, error) {
-	s, h := &seen{info: info}, sha256.New()
+	s := &seen{info: info}
 	var err error
-	if info.Size() <= MaxContent {
-		buf := make([]byte, info.Size()+1) // one more than there is, so that one read also finds the end
+	if size := info.Size(); size <= MaxContent {
+		buf := make([]byte, size+1) // one more than there is, so that what was added is seen
 		var n int
-		if n, err = io.ReadFull(f, buf); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		if n, err = io.ReadAtLeast(f, buf, int(max(size, 1))); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			err = nil
 		}
 		s.text = buf[:n]
-		h.Write(s.text)
+		sum := sha256.Sum256(s.text)
+		s.sha = encode(sum[:])
 	} else {
+		h := sha256.New()
 		_, err = io.Copy(h, patient{ctx, f})
+		s.sha = encode(h.Sum(nil))
 	}
 	if err != nil {
 		return nil, readFailed(op, err)
@@ -119,7 +121,6 @@ func readAll(ctx context.Context, op string, f *os.File, info os.FileInfo) (*see
 			Err: fmt.Errorf("%s was written to while it was read; look again", f.Name()),
 		}
 	}
-	s.sha = encode(h)
 	return s, nil
 }
 
@@ -148,19 +149,25 @@ func kindOfFile(info os.FileInfo) string {
 	}
 }
 
-// observation is what both types report of a look.
+// What every look says alike; nobody changes them.
+var (
+	gaps = map[value.Path]resource.Gap{
+		pSource: {Kind: resource.GapWriteOnly, Reason: "a file does not say where its bytes came from"},
+	}
+	sources = map[string]string{"object": "lstat and read"}
+)
+
+// observation is what both types report of a look. It keeps params.
 func (s *seen) observation(key resource.Key, params value.Map) *resource.Observation {
-	params = params.With(pPath, value.Of(key[pPath])).With(pSourceSha256, value.Of(s.sha))
+	params[pPath] = value.Of(key[pPath])
 	return &resource.Observation{
-		Key:    key,
-		Params: params,
-		Output: output(key[pPath], s.sha, s.info.Size()),
-		Gaps: map[value.Path]resource.Gap{
-			pSource: {Kind: resource.GapWriteOnly, Reason: "a file does not say where its bytes came from"},
-		},
+		Key:      key,
+		Params:   params,
+		Output:   output(key[pPath], s.sha, s.info.Size()),
+		Gaps:     gaps,
 		ServedAt: time.Now(),
 		Ready:    true,
-		Sources:  map[string]string{"object": "lstat and read"},
+		Sources:  sources,
 	}
 }
 
@@ -171,15 +178,18 @@ func output(path, sha string, size int64) value.Map {
 // octal is the written form of permissions, as it is compared: four digits.
 func octal(m os.FileMode) string {
 	n := uint32(m.Perm())
-	for bit, flag := range map[os.FileMode]uint32{os.ModeSetuid: 0o4000, os.ModeSetgid: 0o2000, os.ModeSticky: 0o1000} {
-		if m&bit != 0 {
-			n |= flag
+	for _, special := range [...]struct {
+		bit  os.FileMode
+		flag uint32
+	}{{os.ModeSetuid, 0o4000}, {os.ModeSetgid, 0o2000}, {os.ModeSticky, 0o1000}} {
+		if m&special.bit != 0 {
+			n |= special.flag
 		}
 	}
 	return fmt.Sprintf("%04o", n)
 }
 
-func encode(h hash.Hash) string { return base64.StdEncoding.EncodeToString(h.Sum(nil)) }
+func encode(sum []byte) string { return base64.StdEncoding.EncodeToString(sum) }
 
 // patient is a reader that ends with its context.
 type patient struct {

@@ -125,7 +125,10 @@ func (p *fileProvider) Delete(ctx context.Context, d resource.Delete) error {
 
 // Expand adds the hash of what Source names, and spells Mode as a read does.
 func (p *fileProvider) Expand(ctx context.Context, params value.Map) (value.Map, error) {
-	params = normalFile(params).Without(pSourceSha256)
+	params = normalFile(params)
+	if params[pSourceSha256].IsSet() {
+		params = params.Without(pSourceSha256)
+	}
 	source := params[pSource]
 	if params[pContent].HasUnknown() || source.HasUnknown() || params[pMode].HasUnknown() {
 		if source.IsSet() {
@@ -133,11 +136,13 @@ func (p *fileProvider) Expand(ctx context.Context, params value.Map) (value.Map,
 		}
 		return params, nil
 	}
-	w, err := fileWish(opExpand, params)
-	if err != nil || !source.IsSet() {
+	if err := checkFile(opExpand, params); err != nil {
 		return params, err
 	}
-	return withSourceSha256(ctx, params, w.write)
+	if _, err := parseMode(opExpand, params[pMode]); err != nil || !source.IsSet() {
+		return params, err
+	}
+	return withSourceSha256(ctx, params, copyOf(opExpand, source.Reveal()))
 }
 
 // withSourceSha256 hashes what would be written.
@@ -146,5 +151,5 @@ func withSourceSha256(ctx context.Context, params value.Map, write content) (val
 	if err := write(ctx, h); err != nil {
 		return nil, failed(opExpand, resource.No, err)
 	}
-	return params.With(pSourceSha256, value.Of(encode(h))), nil
+	return params.With(pSourceSha256, value.Of(encode(h.Sum(nil)))), nil
 }

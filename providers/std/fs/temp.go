@@ -71,7 +71,7 @@ func (t *temp) fill(ctx context.Context, w wish) (written, error) {
 	if err := t.f.Sync(); err != nil {
 		return written{}, err
 	}
-	return written{encode(m.h), m.n}, ctx.Err()
+	return written{encode(m.h.Sum(nil)), m.n}, ctx.Err()
 }
 
 // link puts the file at the target, where nothing may be.

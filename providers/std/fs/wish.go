@@ -34,9 +34,8 @@ func fileWish(op string, params value.Map) (wish, error) {
 		return wish{mode: mode, want: params.Text(pSourceSha256), write: copyOf(op, src.Reveal())}, nil
 	}
 	text := params[pContent].Reveal()
-	h := sha256.New()
-	io.WriteString(h, text)
-	return wish{mode: mode, want: encode(h), write: func(_ context.Context, w io.Writer) error {
+	sum := sha256.Sum256([]byte(text))
+	return wish{mode: mode, want: encode(sum[:]), write: func(_ context.Context, w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	}}, nil
@@ -110,7 +109,7 @@ func normalFile(params value.Map) value.Map {
 	if m, err := parseMode("", params[pMode]); err == nil && params[pMode].IsSet() {
 		params = params.With(pMode, value.Of(octal(m)))
 	}
-	if c := params[pContent]; isText(c) {
+	if c := params[pContent]; isText(c) && c.Kind() != value.String {
 		text := value.Of(c.Reveal())
 		if c.Sensitive() {
 			text = text.AsSensitive()
