@@ -36,8 +36,8 @@ const threads = 16
 // of what was in use before it is collected again: with 10,000 resources memory is worth more than the time
 // (docs/performance.md).
 const (
-	freeHeap  = 94 << 20
-	collectAt = 25
+	freeHeap  = 90 << 20
+	collectAt = 20
 )
 
 func main() {

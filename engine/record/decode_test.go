@@ -198,3 +198,31 @@ func TestDecodeIsUnmarshalOfAnyValues(t *testing.T) {
 		same(t, encode(t, r))
 	})
 }
+
+// BenchmarkRecord reads and writes one record of a small file, by hand and with encoding/json.
+func BenchmarkRecord(b *testing.B) {
+	path, at := "/srv/site/out/file-00007.txt", time.Date(2031, 2, 3, 4, 5, 6, 789, time.UTC)
+	r := Record{Stack: StackID{Name: "site", Scope: resource.Scope{Partition: resource.LocalPartition, Account: "0123456789abcdef"}}, ID: "File00007",
+		Type: "Std::FS::File", Gen: 1, Rev: 2, Seq: 22, Status: Made, Origin: ByCreate, Key: resource.Key{"Machine": "0123456789abcdef", "Path": path},
+		Physical: path, Claim: "Std::FS::File\x1fmachine\x1f" + path, Nonce: "0011223344556677", Output: value.Map{"Path": value.Of(path), "Size": value.Of(37)},
+		Params: value.Map{"Path": value.Of(path), "Content": value.Of("some text\n")}, CreatedBy: "e-1", AckedAt: at, TouchedAt: at, UpdatedAt: at,
+		Intent: &Intent{Nonce: "0011223344556677", Execution: "e-1", At: at, Attempts: []Attempt{{N: 1, Execution: "e-1", SentAt: at, Outcome: Confirmed}}}}
+	text, err := Encode(&r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, one := range map[string]func() error{
+		"Decode":    func() error { _, err := Decode(string(text)); return err },
+		"Unmarshal": func() error { _, err := decodeAny(string(text)); return err },
+		"Encode":    func() error { _, err := Encode(&r); return err },
+		"Marshal":   func() error { _, err := json.Marshal(&r); return err },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := one(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -12,7 +12,7 @@ import (
 	"reclaim/engine/value"
 )
 
-// Encode writes a record as json.Marshal does, byte for byte, in a third of the time (docs/performance.md): every commit of
+// Encode writes a record as json.Marshal does, byte for byte, in about half the time (see the benchmark): every commit of
 // a run waits for it.
 func Encode(r *Record) ([]byte, error) {
 	p := printer{b: make([]byte, 0, 2048)}
