@@ -134,10 +134,10 @@ func (s *Store) Release(ctx context.Context, fence record.Fence, e record.Execut
 func (s *Store) ClearHold(ctx context.Context, stack record.StackID, execution string) error {
 	return s.commits.do(&job{ctx: ctx, f: func(t *tx) error {
 		h, err := t.heldBy(stack, execution)
-		if execution == "" && errors.Is(err, record.ErrDamaged) {
-			err = nil
-		}
-		if err != nil {
+		switch {
+		case execution == "" && errors.Is(err, record.ErrDamaged): // whose it was cannot be said, nor that it was cut off
+			return t.remove(bucketHolds, stackKey(stack))
+		case err != nil:
 			return fmt.Errorf("clear hold of %s: %w", stack, err)
 		}
 		if err := t.cutOff(*h, "its hold was cleared"); err != nil {
