@@ -62,6 +62,10 @@ func between(at Node, old, new value.Value) []Node {
 		return []Node{at}
 	case open(a) && open(b) && a.Kind() == b.Kind():
 		return []Node{inside(at, a, b)}
+	case a.Kind() == value.List && b.Kind() != value.Object:
+		return []Node{inside(at, a, value.ListOf(b))} // one alone is a list of one
+	case b.Kind() == value.List && a.Kind() != value.Object:
+		return []Node{inside(at, value.ListOf(a), b)}
 	case open(a) || open(b): // one shape takes the place of another
 		return []Node{side(at, old, Gone), side(at, new, Added)}
 	case lines(old) && lines(new):

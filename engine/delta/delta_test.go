@@ -175,9 +175,11 @@ func TestBothSidesAreWhole(t *testing.T) {
 
 func sortedStrings(s []string) []string { slices.Sort(s); return s }
 
-// sorted writes a value with the items of its lists in order.
+// sorted writes a value with the items of its lists in order; a list of one as that one.
 func sorted(v value.Value) string {
-	if items := v.Items(); items != nil {
+	if items := v.Items(); len(items) == 1 {
+		return sorted(items[0])
+	} else if items != nil {
 		var parts []string
 		for _, e := range items {
 			parts = append(parts, sorted(e))

@@ -59,7 +59,7 @@ func each(v value.Value, f func(value.Value) value.Value) value.Value {
 	return value.OfMap(m)
 }
 
-// set returns a value or a list of values as a list in order, repeats left out.
+// set returns a list in order, repeats left out; of one, that one.
 func set(v value.Value) value.Value {
 	if v.Sensitive() || v.Kind() == value.Object {
 		return v
@@ -70,7 +70,10 @@ func set(v value.Value) value.Value {
 		y, _ := b.Str()
 		return strings.Compare(x, y)
 	})
-	return value.ListOf(slices.CompactFunc(list, same)...)
+	if list = slices.CompactFunc(list, same); len(list) == 1 {
+		return list[0]
+	}
+	return value.ListOf(list...)
 }
 
 func asList(v value.Value) []value.Value {

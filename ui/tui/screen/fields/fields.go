@@ -1,6 +1,6 @@
 // Package fields draws a comparison field by field, for every screen that shows one.
 //
-// Its one rule: it never compares. It shows what engine/diff said, with the reason beside everything that is not a
+// Its one rule: it never compares. It shows what engine/diff and engine/delta said, with the reason beside everything that is not a
 // plain match, and folds what nobody has to read into counts.
 package fields
 
@@ -176,7 +176,7 @@ func Sections(list []diff.Field, width int, all bool) widget.Block {
 		head string
 	}{{diff.Invalid, "INVALID"}, {diff.Blocked, "BLOCKED"}, {diff.Differs, "DIFFERS"},
 		{diff.Changed, "CHANGED"}, {diff.Removed, "REMOVED"}, {diff.Unknown, "UNKNOWN"}} {
-		out = append(out, pairs(sorted, g.v, g.head, width)...)
+		out = append(out, pairs(sorted, g.v, g.head, width, all)...)
 	}
 	out = append(out, whys(sorted, width)...)
 	out = append(out, rest(sorted, "UNVERIFIED, filled in by the cloud", width, all, filledIn)...)
@@ -184,30 +184,55 @@ func Sections(list []diff.Field, width int, all bool) widget.Block {
 	return out
 }
 
-// pairs lists desired against observed.
-func pairs(list []diff.Field, v diff.Verdict, head string, width int) widget.Block {
+// pairs lists desired against observed: in two cells, or as a delta what is more than fits there.
+func pairs(list []diff.Field, v diff.Verdict, head string, width int, all bool) widget.Block {
 	path := max(width*36/100, 8)
 	cell := max((width-path-6)/2, 4)
-	var out widget.Block
+	var out, cells, deltas widget.Block
 	for _, f := range list {
 		if f.Verdict != v || filledIn(f) {
 			continue
 		}
-		if out == nil {
-			out = widget.Block{widget.L(widget.Cell(role(v), " "+head, path+4), widget.Cell(theme.Dim, "desired", cell), widget.T(theme.Plain, " "),
-				widget.Cell(theme.Dim, "observed", cell))}
+		to := &cells
+		if deep(f, cell) {
+			to = &deltas
+			deltas = append(deltas, Delta(f, width, all)...)
+		} else {
+			cells = append(cells, widget.L(widget.T(theme.Plain, "   "), widget.CellTail(theme.Plain, string(f.Path), path), widget.T(theme.Plain, " "),
+				widget.CellTail(theme.Strong, Fit(f.Desired, cell), cell), widget.T(theme.Plain, " "), widget.CellTail(theme.Plain, Fit(f.Observed, cell), cell)))
 		}
-		out = append(out, widget.L(widget.T(theme.Plain, "   "), widget.CellTail(theme.Plain, string(f.Path), path), widget.T(theme.Plain, " "),
-			widget.CellTail(theme.Strong, Fit(f.Desired, cell), cell), widget.T(theme.Plain, " "), widget.CellTail(theme.Plain, Fit(f.Observed, cell), cell)))
 		why := f.Reason
 		if f.Immutable && v == diff.Differs {
 			why = strings.TrimPrefix(why+"; immutable", "; ")
 		}
 		if why != "" {
-			out = append(out, widget.Paragraph(theme.Dim, why, 5, width)...)
+			*to = append(*to, widget.Paragraph(theme.Dim, why, 5, width)...)
 		}
 	}
+	if len(cells) > 0 {
+		out = append(widget.Block{widget.L(widget.Cell(role(v), " "+head, path+4), widget.Cell(theme.Dim, "desired", cell), widget.T(theme.Plain, " "),
+			widget.Cell(theme.Dim, "observed", cell))}, cells...)
+	}
+	if len(deltas) > 0 {
+		out = append(append(out, deltaHead(role(v), head, len(cells) == 0, width)...), deltas...)
+	}
 	return spaced(out)
+}
+
+// deltaHead stands above deltas: the verdict, unless it was said already, and what signs or columns mean.
+func deltaHead(r theme.Role, head string, first bool, width int) widget.Block {
+	if !first {
+		head = ""
+	}
+	var out widget.Block
+	if width >= besideFrom {
+		name, cell := sidesOf(width)
+		return append(out, widget.L(widget.Cell(r, " "+head, name), widget.T(theme.Plain, " "), widget.Cell(theme.Dim, "desired", cell+3), widget.T(theme.Dim, "observed")))
+	}
+	if first {
+		out = append(out, widget.L(widget.T(r, " "+head)))
+	}
+	return append(out, widget.L(widget.T(theme.Dim, "   "+legend)))
 }
 
 // whys lists what config sets and no read can show, with the reason.
@@ -250,6 +275,13 @@ func rest(list []diff.Field, head string, width int, all bool, in func(diff.Fiel
 	out := widget.Block{widget.L(widget.T(theme.Dim, " "+head))}
 	path := max(width*36/100, 8)
 	for _, f := range some {
+		if nested(f.Observed) {
+			out = append(out, Tree(value.Map{string(f.Path): f.Observed}, 3, width)...)
+			if f.Reason != "" {
+				out = append(out, widget.Paragraph(theme.Dim, f.Reason, 5, width)...)
+			}
+			continue
+		}
 		out = append(out, widget.L(widget.T(theme.Plain, "   "), widget.CellTail(theme.Plain, string(f.Path), path), widget.T(theme.Plain, " "),
 			widget.T(theme.Dim, Text(f.Observed)), widget.T(theme.Dim, strings.TrimSuffix("   "+f.Reason, "   "))))
 	}
