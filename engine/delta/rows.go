@@ -18,7 +18,7 @@ type Row struct {
 	Folded int
 }
 
-// Rows lists nodes line by line. Unless all, what is the same is a count.
+// Rows lists nodes line by line. Unless all, what is the same is a count: of items in their place, of members at the end.
 func Rows(nodes []Node, all bool) []Row { return rows(nil, nodes, 0, all) }
 
 func rows(out []Row, nodes []Node, depth int, all bool) []Row {
@@ -34,7 +34,9 @@ func rows(out []Row, nodes []Node, depth int, all bool) []Row {
 			folded++
 			continue
 		}
-		flush()
+		if n.Item {
+			flush()
+		}
 		row := Row{Depth: depth, Name: n.Name, Item: n.Item, Op: n.Op, Head: len(n.Kids) > 0, Text: n.Text, Old: n.Old, New: n.New}
 		if n.Op == Changed && !row.Head {
 			row.Was, row.Is = within(n.Old, n.New)

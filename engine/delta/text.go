@@ -106,7 +106,11 @@ func ends(old, new string) (was, is []Piece) {
 	for tail > 0 && (!starts(old, len(old)-tail) || !starts(new, len(new)-tail)) {
 		tail--
 	}
-	cut := func(s string) (out []Piece) {
+	cut := func(s string) []Piece {
+		if head+tail == len(s) && s != "" {
+			return joined([]string{s}, []bool{true})
+		}
+		var out []Piece
 		for _, p := range []Piece{{s[:head], false}, {s[head : len(s)-tail], true}, {s[len(s)-tail:], false}} {
 			if p.Text != "" {
 				out = append(out, p)

@@ -168,7 +168,7 @@ func harmless(t *testing.T, o *operator, doing string) {
 // Hostile text in every field of plan, findings, stacks, events and outcome is shown as text (DESIGN §9).
 func TestHostileTextIsShownNotEmitted(t *testing.T) {
 	walks := [][]string{
-		{}, {"down"}, {"enter"}, {"x", "enter"}, {"A"}, {"D"}, {"B"}, {"A", "D"}, {"?"}, {"y"}, {"/", "x"},
+		{}, {"down"}, {"enter"}, {"x", "enter"}, {"A"}, {"D"}, {"B"}, {"A", "D"}, {"?"}, {"y"}, {"y", "down", "y"}, {"/", "x", "enter", "n"}, {"f", "x", "tab"}, {":", "x"}, {"w"}, {"z", "enter"}, {"enter", "/", "e", "enter", "N"},
 		{"l"}, {"l", "C", "s"}, {"l", "d"}, {"l", "enter"}, {"l", "n", "d"}, {"l", "n", "n", "enter"}, {"l", "C", "C", "s", "tab", "enter"},
 		{"down", "down", "down", "A", "D", "tab", "enter"},
 	}

@@ -36,13 +36,12 @@ func TestDeltaOfAPolicy(t *testing.T) {
          ~ Action
            = 1 the same
            + dynamodb:Query
-         = 1 the same
          ~ Resource
              - arn:aws:dynamodb:eu-west-1:123456789012:table/order
                s‹-old›
              + arn:aws:dynamodb:eu-west-1:123456789012:table/order
                s
-         = 1 the same
+         = 2 the same
        + [Sid=logs]
          + Action  logs:PutLogEvents
          + Effect  Allow
@@ -62,10 +61,9 @@ func TestDeltaOfAPolicy(t *testing.T) {
          ~ Action
            = 1 the same
            +                          dynamodb:Query                     │
-         = 1 the same
          ~ Resource                   arn:aws:dynamodb:eu-west-1:1234567 │ arn:aws:dynamodb:eu-west-1:1234567
                                       89012:table/orders                 │ 89012:table/orders‹-old›
-         = 1 the same
+         = 2 the same
        + [Sid=logs]
          + Action                     logs:PutLogEvents                  │
          + Effect                     Allow                              │

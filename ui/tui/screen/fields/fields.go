@@ -12,6 +12,7 @@ import (
 
 	"reclaim/engine/diff"
 	"reclaim/engine/value"
+	"reclaim/ui/tui/screen"
 	"reclaim/ui/tui/theme"
 	"reclaim/ui/tui/widget"
 )
@@ -189,12 +190,14 @@ func pairs(list []diff.Field, v diff.Verdict, head string, width int, all bool) 
 	path := max(width*36/100, 8)
 	cell := max((width-path-6)/2, 4)
 	var out, cells, deltas widget.Block
+	in := func(f diff.Field) bool { return f.Verdict == v && !filledIn(f) }
+	together := width >= besideFrom && slices.ContainsFunc(list, func(f diff.Field) bool { return in(f) && deep(f, cell) })
 	for _, f := range list {
-		if f.Verdict != v || filledIn(f) {
+		if !in(f) {
 			continue
 		}
 		to := &cells
-		if deep(f, cell) {
+		if together || deep(f, cell) {
 			to = &deltas
 			deltas = append(deltas, Delta(f, width, all)...)
 		} else {
@@ -293,4 +296,21 @@ func spaced(b widget.Block) widget.Block {
 		return nil
 	}
 	return append(b, widget.Line{})
+}
+
+// Copies are both sides of each field, in the order of reading, at most most of them. What is sensitive is none.
+func Copies(list []diff.Field, most int) []screen.Copy {
+	var out []screen.Copy
+	for _, f := range Sorted(list) {
+		for _, side := range []struct {
+			word string
+			v    value.Value
+		}{{"desired", f.Desired}, {"observed", f.Observed}} {
+			if k := side.v.Kind(); k == value.Absent || k == value.Null || k == value.Unknown || side.v.HasSensitive() || len(out) >= most {
+				continue
+			}
+			out = append(out, screen.Copy{What: string(f.Path) + " " + side.word, Text: Text(side.v)})
+		}
+	}
+	return out
 }

@@ -30,6 +30,7 @@ func (s *Screen) brief(f screen.Frame, height int) widget.Block {
 	left := " " + it.ID + "  " + cmp.Or(it.Physical, it.Name)
 	room := max(f.Width-widget.Width(word)-5, 8)
 	out := widget.Block{widget.L(widget.Cell(theme.Strong, left, room), widget.T(role, " "+mark+" "+word))}
+	out = append(out, replacement(it, f.Width)...)
 	why := s.why(it, f.Width)
 	if len(why) > 4 && height < 16 {
 		why = why[:4]
@@ -52,13 +53,10 @@ func (s *Screen) why(it *plan.Item, width int) widget.Block {
 	if !told(it) {
 		out = widget.Paragraph(theme.Plain, it.Detail, 1, width)
 	}
-	if len(it.Cause) > 0 {
-		out = append(out, widget.Paragraph(theme.Bad, fmt.Sprintf("replaced %s because of %s", it.Order, paths(it.Cause)), 1, width)...)
-	}
 	if len(it.MaybeReplace) > 0 {
-		out = append(out, widget.Paragraph(theme.Warn, "replacement is possible: "+paths(it.MaybeReplace)+" is not known yet", 1, width)...)
+		out = append(out, widget.Paragraph(theme.Warn, "replacement is possible: "+paths(it.MaybeReplace)+" is not known yet"+waitsFor(it), 1, width)...)
 	}
-	if fate := strings.TrimSpace(it.OldFate + " " + it.Loss); fate != "" {
+	if fate := strings.TrimSpace(it.OldFate + " " + it.Loss); fate != "" && it.Action != plan.Replace {
 		out = append(out, widget.Paragraph(theme.Bad, fate, 1, width)...)
 	}
 	if special := specialGrants(it.Needs); special != "" {
@@ -73,6 +71,43 @@ func (s *Screen) why(it *plan.Item, width int) widget.Block {
 		out = append(out, widget.Paragraph(theme.Info, next, 1, width)...)
 	}
 	return out
+}
+
+// replacement says of one what forces it, in which order it goes, what becomes of the old object, and what is lost.
+func replacement(it *plan.Item, width int) widget.Block {
+	if it.Action != plan.Replace {
+		return nil
+	}
+	text := "It is replaced"
+	if len(it.Cause) > 0 {
+		text = paths(it.Cause) + " cannot be changed in place: it is replaced"
+	}
+	switch it.Order {
+	case plan.CreateFirst:
+		text += ", create-first: the new one is there before the old one goes"
+	case plan.DeleteFirst:
+		text += ", delete-first: the old one goes before the new one exists, and there is a gap"
+	}
+	for _, part := range []struct{ head, text string }{{". Old: ", it.OldFate}, {". Lost: ", it.Loss}} {
+		if part.text != "" {
+			text += part.head + part.text
+		}
+	}
+	return widget.Paragraph(theme.Bad, text, 1, width)
+}
+
+// waitsFor is what the fields that may force a replacement wait for.
+func waitsFor(it *plan.Item) string {
+	var ids []string
+	for _, f := range it.Fields {
+		if slices.ContainsFunc(it.MaybeReplace, func(p value.Path) bool { return f.Path.Within(p) }) {
+			ids = append(ids, f.Desired.Waits()...)
+		}
+	}
+	if slices.Sort(ids); len(ids) == 0 {
+		return ""
+	}
+	return "; it waits for " + strings.Join(slices.Compact(ids), ", ")
 }
 
 // told reports whether the item's reason is also said elsewhere: by its verdict, or by its name.
@@ -110,10 +145,10 @@ func (s *Screen) full(it *plan.Item, f screen.Frame, width int) widget.Block {
 	mark, role := look(it.Action)
 	word := mark + " " + string(it.Action)
 	left := " " + it.ID + "   " + it.Type
-	out := widget.Block{
-		widget.L(widget.Cell(theme.Strong, left, max(width-widget.Width(word)-2, 8)), widget.T(role, " "+word)),
-		widget.L(widget.Cell(theme.Plain, " "+cmp.Or(it.Physical, it.Name, "no name yet"), max(width-16, 8)), widget.T(theme.Dim, " "+readWord(it, f.Now))),
-	}
+	out := widget.Block{widget.L(widget.Cell(theme.Strong, left, max(width-widget.Width(word)-2, 8)), widget.T(role, " "+word))}
+	out = append(out, replacement(it, width)...)
+	out = append(out,
+		widget.L(widget.Cell(theme.Plain, " "+cmp.Or(it.Physical, it.Name, "no name yet"), max(width-16, 8)), widget.T(theme.Dim, " "+readWord(it, f.Now))))
 	if it.Reason != "" {
 		out = append(out, widget.L(widget.T(theme.Bad, " BLOCKED: "+string(it.Reason))))
 	}
@@ -121,22 +156,48 @@ func (s *Screen) full(it *plan.Item, f screen.Frame, width int) widget.Block {
 		out = append(out, widget.L(widget.T(theme.Dim, fmt.Sprintf(" %d differ · %d match · %d unverified · %d unknown", fields.Count(it.Fields, diff.Differs),
 			fields.Count(it.Fields, diff.Match), fields.Count(it.Fields, diff.Unverified), fields.Count(it.Fields, diff.Unknown)))))
 	}
-	if len(it.Calls) > 0 {
+	switch {
+	case len(it.Calls) > 0:
 		out = append(out, widget.Paragraph(theme.Plain, "calls: "+strings.Join(it.Calls, ", "), 1, width)...)
+	case it.CanRun() && it.Action != plan.Wait && it.Action != plan.Retain:
+		out = append(out, widget.Paragraph(theme.Dim, "calls: told by the look before each", 1, width)...)
 	}
 	if len(it.DependsOn) > 0 {
 		out = append(out, widget.Paragraph(theme.Dim, "waits for: "+strings.Join(it.DependsOn, ", "), 1, width)...)
 	}
+	if after := s.dependents(it); len(after) > 0 {
+		out = append(out, widget.Paragraph(theme.Dim, "waited for by: "+strings.Join(after, ", "), 1, width)...)
+	}
 	out = append(out, widget.Line{})
 	out = append(out, s.why(it, width)...)
 	out = append(out, widget.Line{})
-	if it.Action == plan.Create && len(it.Desired) > 0 {
-		return append(out, params(it, width)...)
+	return append(out, s.fieldsOf(it, width)...)
+}
+
+// drawn is the fields of one item as they were drawn last: a policy of thousands of lines is not drawn for every key.
+type drawn struct {
+	of       *plan.Item
+	width    int
+	unfolded bool
+	block    widget.Block
+}
+
+// fieldsOf is what would be sent, or the comparison field by field.
+func (s *Screen) fieldsOf(it *plan.Item, width int) widget.Block {
+	if d := s.drawn; d.of == it && d.width == width && d.unfolded == s.unfolded {
+		return d.block
 	}
-	if sections := fields.Sections(it.Fields, width, s.unfolded); len(sections) > 0 {
-		out = append(append(out, sections...), widget.Line{})
+	var out widget.Block
+	switch sections := fields.Sections(it.Fields, width, s.unfolded); {
+	case it.Action == plan.Create && len(it.Desired) > 0:
+		out = params(it, width)
+	case len(sections) > 0:
+		out = append(append(sections, widget.Line{}), noReplacement(it, width)...)
+	default:
+		out = noReplacement(it, width)
 	}
-	return append(out, noReplacement(it, width)...)
+	s.drawn = drawn{it, width, s.unfolded, out}
+	return out
 }
 
 func readWord(it *plan.Item, now time.Time) string {
