@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
@@ -131,9 +131,10 @@ func TestScreens(t *testing.T) {
 		o := scenes()[i].play(t)
 		for _, th := range []string{"dark", "light", "none"} {
 			o.r.theme, _ = theme.Parse(th)
+			o.send(tea.ColorProfileMsg{Profile: colorprofile.ANSI256})
 			file := fmt.Sprintf("%s-80x24-%s.ansi", name, th)
 			want[file] = true
-			golden(t, file, in256Colours(o.r.View().Content)+"\n")
+			golden(t, file, o.r.View().Content+"\n")
 		}
 	}
 	files, err := os.ReadDir(goldenDir)
@@ -174,11 +175,4 @@ func trimmed(s string) []string {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return lines
-}
-
-func in256Colours(s string) string {
-	var b bytes.Buffer
-	w := &colorprofile.Writer{Forward: &b, Profile: colorprofile.ANSI256}
-	fmt.Fprint(w, s)
-	return b.String()
 }

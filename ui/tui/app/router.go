@@ -5,6 +5,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"reclaim/ui/tui/screen"
 	"reclaim/ui/tui/theme"
@@ -20,13 +21,14 @@ const ageEvery = 10 * time.Second
 // router holds the screens that are open, and draws header and footer around the top one. It knows the Screen
 // interface and nothing of any screen.
 type router struct {
-	open   []screen.Screen // the top one last; never empty
-	theme  theme.Theme
-	auto   bool // the theme follows the terminal's background
-	now    func() time.Time
-	at     time.Time
-	width  int
-	height int
+	open    []screen.Screen // the top one last; never empty
+	theme   theme.Theme
+	auto    bool                 // the theme follows the terminal's background
+	colours colorprofile.Profile // that the terminal has
+	now     func() time.Time
+	at      time.Time
+	width   int
+	height  int
 
 	help    bool
 	scroll  widget.Scroll
@@ -78,8 +80,10 @@ func (r *router) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		r.width, r.height = msg.Width, msg.Height
 	case tea.BackgroundColorMsg:
 		if r.auto {
-			r.theme = theme.For(msg.IsDark())
+			r.theme = theme.For(msg.IsDark()).At(r.colours)
 		}
+	case tea.ColorProfileMsg:
+		r.colours, r.theme = msg.Profile, r.theme.At(msg.Profile)
 	case tea.KeyPressMsg:
 		return r, r.press(msg)
 	case tea.MouseWheelMsg:

@@ -37,7 +37,7 @@ const (
 type Options struct {
 	Start   Start // "" is StartStacks
 	Stack   record.StackID
-	Theme   string // auto, dark, light, none; "" is auto
+	Theme   string // auto, dark, light, none or the name of a file; "" is auto
 	NoColor bool   // --no-color
 	In, Out *os.File
 }
@@ -93,7 +93,7 @@ func prepare(ctx context.Context, b Backend, o Options) (*router, error) {
 	if plainColour(o) {
 		o.Theme = string(theme.None)
 	}
-	th, err := theme.Parse(o.Theme)
+	th, err := theme.Load(o.Theme)
 	if err != nil {
 		return nil, err
 	}

@@ -35,11 +35,14 @@ func (s *Screen) listKeys() []widget.Key {
 		{Names: []string{"end"}, Show: "end", Help: "go to the last line", Do: move(1 << 30)},
 		{Names: []string{"enter"}, Show: "enter", Word: "fields", Help: "read all fields of the item; on the folded line, unfold it", Do: s.enter},
 	}
+	away := []string{"esc", "q"}
 	if s.filter != "" {
+		away = away[1:]
 		keys = append(keys, widget.Key{Names: []string{"esc"}, Show: "esc", Help: "drop the filter",
 			Do: func() tea.Cmd { s.filter = ""; s.arrange(); return nil }})
-	} else if len(s.approved) > 0 {
-		keys = append(keys, widget.Key{Names: []string{"esc", "q"}, Show: "esc", Help: "go back; asks first, because approvals would be dropped", Do: s.leave})
+	}
+	if len(s.approved) > 0 {
+		keys = append(keys, widget.Key{Names: away, Show: away[0], Help: "go back; asks first, because approvals would be dropped", Do: s.leave})
 	}
 	return keys
 }

@@ -100,7 +100,7 @@ func (s *Screen) inSteps(shown []*plan.Item) {
 		case 0:
 			text = fmt.Sprintf(" unchanged   %d", n)
 		case 1:
-			text = fmt.Sprintf(" step 1   %d after nothing", n)
+			text = fmt.Sprintf(" step 1   %d that wait for nothing", n)
 		}
 		s.group(shown[:n], widget.L(widget.T(theme.Info, text)), step)
 		shown = shown[n:]
