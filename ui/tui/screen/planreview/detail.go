@@ -16,12 +16,17 @@ import (
 	"reclaim/ui/tui/widget"
 )
 
-// brief is the item under the cursor in the few lines below the list: its fields in a table, and why.
-func (s *Screen) brief(f screen.Frame, height int) widget.Block {
+// brief is the item under the cursor in the few lines below the list: its fields in a table, and why. was is how it was
+// drawn last at such a height.
+func (s *Screen) brief(f screen.Frame, height int, was *drawn) widget.Block {
 	it := s.current()
 	if it == nil {
 		return widget.Paragraph(theme.Dim, "These are as the template says. x unfolds them.", 1, f.Width)
 	}
+	return was.as(drawn{of: it, width: f.Width, height: height, unfolded: s.unfolded}, func() widget.Block { return s.drawBrief(it, f, height) })
+}
+
+func (s *Screen) drawBrief(it *plan.Item, f screen.Frame, height int) widget.Block {
 	word := strings.ToUpper(string(it.Action))
 	if it.Reason != "" {
 		word += ": " + string(it.Reason)
@@ -141,14 +146,38 @@ func (s *Screen) pane(f screen.Frame, width, height int) widget.Block {
 	return out.Head(height)
 }
 
+// drawn is one item as it was drawn last: a policy of thousands of lines is not drawn again for every key.
+type drawn struct {
+	of            *plan.Item
+	width, height int
+	unfolded      bool
+	read          string // its age in words
+	block         widget.Block
+}
+
+// as returns what was drawn, if it was drawn as now, and else draws it.
+func (d *drawn) as(now drawn, draw func() widget.Block) widget.Block {
+	if d.of != now.of || d.width != now.width || d.height != now.height || d.unfolded != now.unfolded || d.read != now.read {
+		*d = now
+		d.block = draw()
+	}
+	return d.block
+}
+
+// full is everything that is known of an item.
 func (s *Screen) full(it *plan.Item, f screen.Frame, width int) widget.Block {
+	read := readWord(it, f.Now)
+	return s.inFull.as(drawn{of: it, width: width, unfolded: s.unfolded, read: read}, func() widget.Block { return s.draw(it, read, width) })
+}
+
+func (s *Screen) draw(it *plan.Item, read string, width int) widget.Block {
 	mark, role := look(it.Action)
 	word := mark + " " + string(it.Action)
 	left := " " + it.ID + "   " + it.Type
 	out := widget.Block{widget.L(widget.Cell(theme.Strong, left, max(width-widget.Width(word)-2, 8)), widget.T(role, " "+word))}
 	out = append(out, replacement(it, width)...)
 	out = append(out,
-		widget.L(widget.Cell(theme.Plain, " "+cmp.Or(it.Physical, it.Name, "no name yet"), max(width-16, 8)), widget.T(theme.Dim, " "+readWord(it, f.Now))))
+		widget.L(widget.Cell(theme.Plain, " "+cmp.Or(it.Physical, it.Name, "no name yet"), max(width-16, 8)), widget.T(theme.Dim, " "+read)))
 	if it.Reason != "" {
 		out = append(out, widget.L(widget.T(theme.Bad, " BLOCKED: "+string(it.Reason))))
 	}
@@ -163,10 +192,10 @@ func (s *Screen) full(it *plan.Item, f screen.Frame, width int) widget.Block {
 		out = append(out, widget.Paragraph(theme.Dim, "calls: told by the look before each", 1, width)...)
 	}
 	if len(it.DependsOn) > 0 {
-		out = append(out, widget.Paragraph(theme.Dim, "waits for: "+strings.Join(it.DependsOn, ", "), 1, width)...)
+		out = append(out, widget.Paragraph(theme.Dim, "waits for: "+some(it.DependsOn), 1, width)...)
 	}
-	if after := s.dependents(it); len(after) > 0 {
-		out = append(out, widget.Paragraph(theme.Dim, "waited for by: "+strings.Join(after, ", "), 1, width)...)
+	if after := s.waiting[it.ID]; len(after) > 0 {
+		out = append(out, widget.Paragraph(theme.Dim, "waited for by: "+some(after), 1, width)...)
 	}
 	out = append(out, widget.Line{})
 	out = append(out, s.why(it, width)...)
@@ -174,30 +203,25 @@ func (s *Screen) full(it *plan.Item, f screen.Frame, width int) widget.Block {
 	return append(out, s.fieldsOf(it, width)...)
 }
 
-// drawn is the fields of one item as they were drawn last: a policy of thousands of lines is not drawn for every key.
-type drawn struct {
-	of       *plan.Item
-	width    int
-	unfolded bool
-	block    widget.Block
-}
-
 // fieldsOf is what would be sent, or the comparison field by field.
 func (s *Screen) fieldsOf(it *plan.Item, width int) widget.Block {
-	if d := s.drawn; d.of == it && d.width == width && d.unfolded == s.unfolded {
-		return d.block
-	}
-	var out widget.Block
-	switch sections := fields.Sections(it.Fields, width, s.unfolded); {
+	sections := fields.Sections(it.Fields, width, s.unfolded)
+	switch {
 	case it.Action == plan.Create && len(it.Desired) > 0:
-		out = params(it, width)
+		return params(it, width)
 	case len(sections) > 0:
-		out = append(append(sections, widget.Line{}), noReplacement(it, width)...)
-	default:
-		out = noReplacement(it, width)
+		return append(append(sections, widget.Line{}), noReplacement(it, width)...)
 	}
-	s.drawn = drawn{it, width, s.unfolded, out}
-	return out
+	return noReplacement(it, width)
+}
+
+// some are the first names of a list, and how many more there are.
+func some(names []string) string {
+	const most = 12
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 func readWord(it *plan.Item, now time.Time) string {

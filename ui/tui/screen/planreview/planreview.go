@@ -55,11 +55,14 @@ type Screen struct {
 	zoomed    bool // the list or the fields have the screen alone
 	byStep    bool // in the order of running, not by action
 	groups    []group
-	goTo      ref // the item to go to once the plan is there
+	waiting   map[string][]string // by ID, what waits for it
+	goTo      ref                 // the item to go to once the plan is there
 	cursor    widget.Cursor
 	window    widget.Cursor // of the lines that rows and headings take
 	scroll    widget.Scroll
-	drawn     drawn
+	measured  drawn // below the list, with all the room there is
+	inBrief   drawn
+	inFull    drawn
 	dialog    *widget.Dialog
 }
 
@@ -164,7 +167,11 @@ func (s *Screen) take(m loaded) tea.Cmd {
 	if m.looked {
 		s.used = ""
 	}
+	top := s.cursor.At == 0 && s.goTo == (ref{})
 	s.arrange()
+	if top { // who has not moved yet reads from the start
+		s.cursor.Set(0, len(s.rows))
+	}
 	if moved && dropped > 0 {
 		return screen.Tell(screen.Notice{Text: "The plan is another one now: " + widget.Count(dropped, "approval") + " dropped. Review again."})
 	}

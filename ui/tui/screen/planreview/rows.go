@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"reclaim/engine/plan"
 	"reclaim/ui/tui/theme"
@@ -32,6 +31,7 @@ func (s *Screen) arrange() {
 		here = refOf(it)
 	}
 	s.rows, s.groups, s.runnable, s.byRef, s.newest = nil, nil, nil, map[ref]*plan.Item{}, map[string]*plan.Item{}
+	s.waiting = map[string][]string{}
 	if s.plan == nil {
 		return
 	}
@@ -45,6 +45,9 @@ func (s *Screen) arrange() {
 		}
 		if it.CanRun() {
 			s.runnable = append(s.runnable, it)
+		}
+		for _, id := range it.DependsOn {
+			s.waiting[id] = append(s.waiting[id], it.ID)
 		}
 		switch {
 		case !s.matches(it):
@@ -141,7 +144,7 @@ func (s *Screen) steps() map[*plan.Item]int {
 	return out
 }
 
-// needs are what an item waits for in this plan, and dependents what waits for it.
+// needs are what an item waits for in this plan.
 func (s *Screen) needs(it *plan.Item) []string {
 	var out []string
 	for _, id := range it.DependsOn {
@@ -152,20 +155,10 @@ func (s *Screen) needs(it *plan.Item) []string {
 	return out
 }
 
-func (s *Screen) dependents(it *plan.Item) []string {
-	var out []string
-	for i := range s.plan.Items {
-		if o := &s.plan.Items[i]; o != it && slices.Contains(o.DependsOn, it.ID) {
-			out = append(out, o.ID)
-		}
-	}
-	return out
-}
-
 // waitNote is what the list says of an item in the order of running.
 func (s *Screen) waitNote(it *plan.Item) string {
 	if needs := s.needs(it); len(needs) > 0 {
-		return "after " + strings.Join(needs, ", ")
+		return "after " + some(needs)
 	}
 	return "waits for nothing"
 }

@@ -48,7 +48,7 @@ func (s *Screen) body(f screen.Frame) widget.Block {
 	if s.zoomed {
 		return append(append(head, s.list(f, f.Width, room)...), foot...)
 	}
-	brief := s.brief(f, room)
+	brief := s.brief(f, room, &s.measured)
 	list := min(max(len(s.rows), 1), max(room*2/5, room-1-max(len(brief), 2), 2))
 	if room < 8 {
 		list = min(max(len(s.rows), 1), room)
@@ -56,7 +56,7 @@ func (s *Screen) body(f screen.Frame) widget.Block {
 	out := append(head, s.list(f, f.Width, list)...)
 	if room-list >= 3 {
 		out = append(out, widget.RuleLine(f.Width, s.position()))
-		out = append(out, s.brief(f, room-list-1).Head(room-list-1)...)
+		out = append(out, s.brief(f, room-list-1, &s.inBrief).Head(room-list-1)...)
 	}
 	return append(out, foot...)
 }
