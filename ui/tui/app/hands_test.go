@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -26,17 +27,36 @@ func TestPaletteHasEveryCommand(t *testing.T) {
 		if o.press(":"); o.r.palette == nil {
 			t.Fatalf("%s: no palette", sc.name)
 		}
-		if got := len(o.r.palette.fitting()); got != len(rows) {
-			t.Errorf("%s: %d commands, want %d", sc.name, got, len(rows))
-		}
 		for _, k := range rows {
 			o.r.palette.text = command(k)
 			o.size(200, 50)
 			if got := o.text(); !strings.Contains(got, command(k)) || !strings.Contains(got, k.Names[0]) {
 				t.Errorf("%s: %s (%s) is not shown", sc.name, command(k), k.Names[0])
 			}
-			if fit := o.r.palette.fitting(); len(fit) == 0 || command(fit[0]) != command(k) {
+			if fit := o.r.palette.fitting(); len(fit) == 0 || command(fit[0].Key) != command(k) || fit[0].on != "" {
 				t.Errorf("%s: its name does not choose %s", sc.name, command(k))
+			}
+		}
+	}
+}
+
+// Whatever screen is open, the palette knows the commands of all of them.
+func TestPaletteKnowsEveryScreen(t *testing.T) {
+	for _, from := range scenes() {
+		o := from.play(t)
+		if o.r.keymap().Modal {
+			continue
+		}
+		o.press(":")
+		for _, sc := range scenes() {
+			other := sc.play(t)
+			if m := other.r.top().Keys(); !m.Modal && !other.r.onPage() {
+				for _, k := range m.Keys {
+					known := func(e entry) bool { return command(e.Key) == command(k) && slices.Equal(e.Names[:1], k.Names[:1]) }
+					if (k.Word != "" || unicode.IsUpper([]rune(k.Names[0])[0])) && !slices.ContainsFunc(o.r.palette.rows, known) && len(k.Names[0]) == 1 {
+						t.Errorf("from %s: %s of %s is not known", from.name, k.Names[0], sc.name)
+					}
+				}
 			}
 		}
 	}
@@ -66,6 +86,11 @@ func TestPaletteDoesWhatTheKeyDoes(t *testing.T) {
 	if o.b.changed() != 0 {
 		t.Fatal("the palette changed something")
 	}
+	o.press(":")
+	o.write("take the choice")
+	o.sees("on the recover screen")
+	o.press("enter")
+	o.sees("is a key of the recover screen")
 	o.press(":", "down", "down", "up", "enter") // the first row: go up
 	o.sees(">  ! blocked   OrdersIntegration")
 }

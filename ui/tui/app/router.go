@@ -22,6 +22,7 @@ const ageEvery = 10 * time.Second
 // interface and nothing of any screen.
 type router struct {
 	open    []screen.Screen // the top one last; never empty
+	all     []screen.Screen // one of each kind, never opened: the palette says what they can do
 	theme   theme.Theme
 	auto    bool                 // the theme follows the terminal's background
 	colours colorprofile.Profile // that the terminal has

@@ -18,6 +18,7 @@ import (
 
 	"reclaim/engine/record"
 	"reclaim/ui/tui/screen"
+	"reclaim/ui/tui/screen/execution"
 	"reclaim/ui/tui/screen/planreview"
 	"reclaim/ui/tui/screen/recovery"
 	"reclaim/ui/tui/screen/stacks"
@@ -102,7 +103,20 @@ func prepare(ctx context.Context, b Backend, o Options) (*router, error) {
 		return nil, err
 	}
 	auto := o.Theme == "" || o.Theme == string(theme.Auto)
-	return newRouter(first, th, auto, b.Now), nil
+	r := newRouter(first, th, auto, b.Now)
+	r.all = oneOfEach(ctx, b)
+	return r, nil
+}
+
+// oneOfEach makes a screen of each kind for its key table. None is opened, so none reads anything.
+func oneOfEach(ctx context.Context, b Backend) []screen.Screen {
+	var s record.StackID
+	return []screen.Screen{
+		stacks.New(ctx, b, nil, nil),
+		planreview.New(ctx, b, s, nil),
+		recovery.New(ctx, b, s, "", nil),
+		execution.New(ctx, execution.Run{Title: "run"}),
+	}
 }
 
 // firstScreen wires the screens to each other: each is given the doors it may open.
