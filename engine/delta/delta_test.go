@@ -107,6 +107,15 @@ func TestAllShowsWhatIsTheSameToo(t *testing.T) {
 	}
 }
 
+func TestCountIsOfPlaces(t *testing.T) {
+	old := value.Of(map[string]any{"A": 1, "B": []any{"x", "y"}, "C": map[string]any{"D": "gone", "E": "gone"}})
+	new := value.Of(map[string]any{"A": 2, "B": []any{"x", "z"}, "F": "new", "G": value.Wait("X.Arn"), "H": 1, "A2": value.Wait("X.Arn")})
+	added, gone, changed := Count(Between("P", old, new))
+	if added != 3 || gone != 3 || changed != 3 {
+		t.Errorf("got +%d -%d ~%d, want 3 of each", added, gone, changed)
+	}
+}
+
 func anyValue(depth int) *rapid.Generator[value.Value] {
 	leaf := rapid.Custom(func(t *rapid.T) value.Value {
 		return value.Of(rapid.SampledFrom([]string{"a", "b", "c d", "e"}).Draw(t, "text"))

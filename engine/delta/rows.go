@@ -61,3 +61,20 @@ func within(old, new value.Value) (was, is []Piece) {
 	}
 	return was, is
 }
+
+// Count says how many places come, go and change; what waits changes.
+func Count(nodes []Node) (added, gone, changed int) {
+	for _, n := range nodes {
+		switch a, g, c := Count(n.Kids); {
+		case len(n.Kids) > 0:
+			added, gone, changed = added+a, gone+g, changed+c
+		case n.Op == Added:
+			added++
+		case n.Op == Gone:
+			gone++
+		case n.Op != Same:
+			changed++
+		}
+	}
+	return added, gone, changed
+}

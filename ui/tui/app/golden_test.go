@@ -88,6 +88,7 @@ func scenes() []scene {
 		{"plan-order", at(StartPlan, nil, "w")},
 		{"plan-zoom", at(StartPlan, nil, "z")},
 		{"plan-replace", at(StartPlan, harsh, "down")},
+		{"plan-inside", at(StartPlan, policies)},
 		{"plan-policy", at(StartPlan, policies, "enter")},
 	}
 }

@@ -26,6 +26,45 @@ const tallest = 12
 // legend says what the signs of a delta mean.
 const legend = "+ desired  - now  ~ changed  ‹what changed›"
 
+// inside counts what would change in a composite that both sides have: "+2 -1 ~1". Two cells of JSON would look the
+// same.
+func inside(f diff.Field) string {
+	if f.Verdict != diff.Differs || !taken(f.Desired) || !taken(f.Observed) {
+		return ""
+	}
+	added, gone, changed := delta.Count(delta.Between("", f.Observed, f.Desired))
+	text := ""
+	for _, c := range []struct {
+		sign string
+		n    int
+	}{{"+", added}, {"-", gone}, {"~", changed}} {
+		if c.n > 0 {
+			text += fmt.Sprintf("%s%d ", c.sign, c.n)
+		}
+	}
+	return strings.TrimSuffix(text, " ")
+}
+
+// taken reports whether a value is taken apart where it differs: as a composite, or as a text that looks like JSON.
+func taken(v value.Value) bool {
+	text, _ := v.Str()
+	return nested(v) || strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
+}
+
+// Deltas draws what a table of cells cannot show of the fields that differ.
+func Deltas(list []diff.Field, width int) widget.Block {
+	var out widget.Block
+	for _, f := range list {
+		if inside(f) != "" {
+			out = append(out, Delta(f, width, false)...)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return append(deltaHead(role(diff.Differs), "DIFFERS INSIDE", true, width), out...)
+}
+
 // Delta draws how what was observed would become what is desired. Unless all, what is the same is a count.
 func Delta(f diff.Field, width int, all bool) widget.Block {
 	rows := delta.Rows(delta.Between(string(f.Path), f.Observed, f.Desired), all)

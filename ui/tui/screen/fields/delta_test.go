@@ -108,6 +108,22 @@ func TestSectionsTakeApartWhatCellsCannotHold(t *testing.T) {
 	}
 }
 
+// Two cells of JSON look the same: the table counts what is different inside, and Deltas shows it.
+func TestTableCountsWhatIsDifferentInside(t *testing.T) {
+	f := policyField()
+	if got := Table([]diff.Field{f}, 80, true).Text(); !strings.Contains(got, "+4 -4 ~2") || !strings.Contains(got, "DIFFERS inside") {
+		t.Errorf("no count in\n%s", got)
+	}
+	got := Deltas([]diff.Field{f, {Path: "Timeout", Verdict: diff.Differs, Desired: value.Of(30), Observed: value.Of(10)}}, 80).Text()
+	if !strings.Contains(got, "+ [Sid=logs]") || strings.Contains(got, "Timeout") {
+		t.Errorf("got\n%s", got)
+	}
+	f.Desired = f.Desired.AsSensitive()
+	if got := Table([]diff.Field{f}, 80, true).Text(); strings.Contains(got, "inside") {
+		t.Errorf("a sensitive value was taken apart:\n%s", got)
+	}
+}
+
 func TestDeltaOfAnythingFitsItsWidth(t *testing.T) {
 	text := rapid.StringOf(rapid.RuneFrom([]rune("ab é注👨\u200d\u0301\x1b\n\u202e{}:\"")))
 	rapid.Check(t, func(t *rapid.T) {

@@ -148,12 +148,16 @@ func Table(list []diff.Field, width int, all bool) widget.Block {
 			folded++
 			continue
 		}
+		within := inside(f)
 		word := verdict(f)
+		if within != "" {
+			word += " inside"
+		}
 		room := width - path - 2*cell - 7
 		if f.Reason != "" && widget.Width(word) > room {
 			word = verdict(withoutReason(f))
 		}
-		out = append(out, row(theme.Plain, string(f.Path), Fit(f.Desired, cell), Fit(f.Observed, cell), widget.T(role(f.Verdict), word)))
+		out = append(out, row(theme.Plain, string(f.Path), cmp.Or(within, Fit(f.Desired, cell)), Fit(f.Observed, cell), widget.T(role(f.Verdict), word)))
 		if f.Reason != "" && widget.Width(verdict(f)) > room {
 			out = append(out, widget.Paragraph(theme.Dim, f.Reason, 3, width)...)
 		}
