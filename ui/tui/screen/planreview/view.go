@@ -134,7 +134,7 @@ func (s *Screen) foot(f screen.Frame) widget.Block {
 	text, role := "", theme.Plain
 	switch {
 	case s.filtering:
-		text, role = "tab completes: "+strings.Join(s.choices(), " ")+"; or any text; all words must hold", theme.Info
+		text, role = "tab completes: "+strings.Join(s.choices(), " ")+" (or type any text; all words must hold)", theme.Info
 	case s.loading != "":
 		text, role = s.loading, theme.Info
 	case s.used == s.plan.Fingerprint:
