@@ -282,7 +282,12 @@ func rest(list []diff.Field, head string, width int, all bool, in func(diff.Fiel
 	out := widget.Block{widget.L(widget.T(theme.Dim, " "+head))}
 	path := max(width*36/100, 8)
 	for _, f := range some {
-		if nested(f.Observed) {
+		text := Text(f.Observed)
+		list, flat := inline(f.Observed)
+		switch {
+		case nested(f.Observed) && flat:
+			text = list
+		case nested(f.Observed):
 			out = append(out, Tree(value.Map{string(f.Path): f.Observed}, 3, width)...)
 			if f.Reason != "" {
 				out = append(out, widget.Paragraph(theme.Dim, f.Reason, 5, width)...)
@@ -290,7 +295,7 @@ func rest(list []diff.Field, head string, width int, all bool, in func(diff.Fiel
 			continue
 		}
 		out = append(out, widget.L(widget.T(theme.Plain, "   "), widget.CellTail(theme.Plain, string(f.Path), path), widget.T(theme.Plain, " "),
-			widget.T(theme.Dim, Text(f.Observed)), widget.T(theme.Dim, strings.TrimSuffix("   "+f.Reason, "   "))))
+			widget.T(theme.Dim, text), widget.T(theme.Dim, strings.TrimSuffix("   "+f.Reason, "   "))))
 	}
 	return out
 }
