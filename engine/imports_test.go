@@ -29,6 +29,7 @@ var rules = map[string][]string{
 	"engine/record":   {"engine/value", "engine/resource"},
 	"engine/event":    {"engine/value", "engine/resource", "engine/record"},
 	"engine/template": {"engine/value", "engine/resource"},
+	"engine/delta":    {"engine/value"},
 	"engine/diff":     {"engine/value", "engine/resource"},
 	"engine/recovery": {"engine/value", "engine/resource", "engine/record", "engine/diff", "engine/crash"},
 	"engine/plan": {

@@ -148,7 +148,7 @@ Exit codes:
 	f.BoolVar(&s.json, "json", false, "print one JSON value on stdout, notes on stderr")
 	f.BoolVar(&s.plain, "plain", false, "plain lines: no colours, no full-screen interface (for screen readers)")
 	f.BoolVar(&s.noColor, "no-color", false, "no colours (also: any non-empty NO_COLOR)")
-	root.Flags().StringVar(&s.theme, "theme", "auto", "colours of the full-screen interface: auto, dark, light or none")
+	root.Flags().StringVar(&s.theme, "theme", "auto", "colours of the full-screen interface: auto, dark, light, none or the name of a theme file")
 	root.AddCommand(s.validateCommand(), s.planCommand(), s.showCommand(), s.deployCommand(), s.recoverCommand(),
 		s.rollbackCommand(), s.driftCommand(), s.outputCommand(), s.historyCommand(), s.destroyCommand(), s.statusCommand(), s.orphansCommand(),
 		s.holdCommand(), s.stateCommand(), s.typesCommand(), s.simCommand(), s.demoCommand(), s.manCommand(), s.versionCommand())

@@ -105,6 +105,30 @@ func harshPlan() *plan.Plan {
 	return p
 }
 
+// policyPlan changes what takes more than two cells to show: a policy, a JSON text, and a long name; and a replacement that
+// is only possible.
+func policyPlan() *plan.Plan {
+	p := ordersPlan()
+	statement := func(sid, table string, actions ...string) map[string]any {
+		return map[string]any{"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": "arn:aws:dynamodb:eu-west-1:123456789012:table/" + table}
+	}
+	document := func(statements ...any) map[string]any {
+		return map[string]any{"Version": "2012-10-17", "Statement": statements}
+	}
+	stream := field("StreamArn", diff.Unknown, nil, "arn:aws:kinesis:eu-west-1:123456789012:stream/old", "known after OrdersTick.Arn")
+	stream.Desired, stream.Immutable = value.Wait("OrdersTick.Arn"), true
+	p.Items = []plan.Item{{ID: "OrdersRole", Type: "AWS::IAM::Role", Gen: 1, Action: plan.Update, Physical: "orders-prod-OrdersRole-7f3a9c21", ReadAt: ago(time.Second),
+		Detail: "Its policy is not as the template says.", Calls: []string{"PutRolePolicy"}, Needs: []plan.Grant{plan.GrantChange}, MaybeReplace: []value.Path{"StreamArn"},
+		Fields: []diff.Field{
+			field("Policies[PolicyName=table].PolicyDocument", diff.Differs,
+				document(statement("read", "orders", "dynamodb:GetItem", "dynamodb:Query"), statement("write", "orders", "dynamodb:PutItem")),
+				document(statement("write", "orders-old", "dynamodb:PutItem"), statement("read", "orders", "dynamodb:GetItem"), statement("admin", "*", "dynamodb:*")), ""),
+			field("DefinitionString", diff.Differs, `{"StartAt":"Pay","States":{"Pay":{"Type":"Task","Next":"Ship"}}}`, `{"StartAt":"Pay","States":{"Pay":{"Type":"Task","End":true}}}`, ""),
+			field("Role", diff.Differs, "arn:aws:iam::123456789012:role/orders-prod-OrdersRole-7f3a9c21", "arn:aws:iam::123456789012:role/orders-prod-OrdersRole-00aa11bb", ""),
+			field("MaxSessionDuration", diff.Differs, 3600, 7200, ""), stream}}, p.Items[5]}
+	return p
+}
+
 // ordersFindings are three different verdicts: ours, ambiguous, foreign. Without a look there are no looks.
 func ordersFindings(look bool) []recovery.Finding {
 	four := ago(4 * time.Second)

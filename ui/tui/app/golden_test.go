@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
@@ -41,6 +41,10 @@ func at(st Start, set func(*backend), keys ...string) func(testing.TB) *operator
 
 func held(b *backend) { b.held = true }
 
+func harsh(b *backend) { b.plan = harshPlan() }
+
+func policies(b *backend) { b.plan = policyPlan() }
+
 // longIDs makes a command that no short screen holds.
 func longIDs(b *backend) {
 	b.held = true
@@ -61,9 +65,9 @@ func scenes() []scene {
 		{"plan-update", at(StartPlan, nil, "down", "down", "down", "A", "down", "A")},
 		{"plan-create", at(StartPlan, nil, "down", "down", "down", "down", "down")},
 		{"plan-fields", at(StartPlan, nil, "down", "down", "down", "down", "x", "enter")},
-		{"plan-filter", at(StartPlan, nil, "/", "r", "o", "l", "e")},
+		{"plan-filter", at(StartPlan, nil, "f", "r", "o", "l", "e")},
 		{"plan-deploy", at(StartPlan, nil, "down", "down", "down", "A", "down", "A", "D")},
-		{"plan-typed", at(StartPlan, func(b *backend) { b.plan = harshPlan() }, "down", "A", "T", "a")},
+		{"plan-typed", at(StartPlan, harsh, "down", "A", "T", "a")},
 		{"plan-empty", at(StartPlan, func(b *backend) { b.plan = nil })},
 		{"recovery-store", at(StartRecovery, held)},
 		{"recovery-ours", at(StartRecovery, held, "l")},
@@ -77,7 +81,15 @@ func scenes() []scene {
 		{"execution-live", liveScene},
 		{"execution-ended", at(StartPlan, nil, "down", "down", "down", "A", "down", "A", "D", "tab", "enter")},
 		{"help", at(StartPlan, nil, "?")},
-		{"copied", at(StartRecovery, longIDs, "l", "C", "C", "y")},
+		{"copied", at(StartRecovery, longIDs, "l", "C", "C", "y", "y")},
+		{"copy", at(StartRecovery, held, "l", "n", "y", "down")},
+		{"find", at(StartPlan, nil, "/", "r", "o", "l", "e", "enter", "n")},
+		{"palette", at(StartPlan, nil, ":", "a", "p")},
+		{"plan-order", at(StartPlan, nil, "w")},
+		{"plan-zoom", at(StartPlan, nil, "z")},
+		{"plan-replace", at(StartPlan, harsh, "down")},
+		{"plan-inside", at(StartPlan, policies)},
+		{"plan-policy", at(StartPlan, policies, "enter")},
 	}
 }
 
@@ -120,9 +132,10 @@ func TestScreens(t *testing.T) {
 		o := scenes()[i].play(t)
 		for _, th := range []string{"dark", "light", "none"} {
 			o.r.theme, _ = theme.Parse(th)
+			o.send(tea.ColorProfileMsg{Profile: colorprofile.ANSI256})
 			file := fmt.Sprintf("%s-80x24-%s.ansi", name, th)
 			want[file] = true
-			golden(t, file, in256Colours(o.r.View().Content)+"\n")
+			golden(t, file, o.r.View().Content+"\n")
 		}
 	}
 	files, err := os.ReadDir(goldenDir)
@@ -163,11 +176,4 @@ func trimmed(s string) []string {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return lines
-}
-
-func in256Colours(s string) string {
-	var b bytes.Buffer
-	w := &colorprofile.Writer{Forward: &b, Profile: colorprofile.ANSI256}
-	fmt.Fprint(w, s)
-	return b.String()
 }

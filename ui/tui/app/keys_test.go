@@ -145,6 +145,7 @@ func TestDialogsStartOnCancel(t *testing.T) {
 
 func TestCopyShowsTheWholeCommand(t *testing.T) {
 	o := at(StartPlan, nil, "down", "down", "down", "A")(t)
+	o.press("y")
 	_, cmd := o.r.Update(key("y"))
 	if cmd == nil || fmt.Sprint(cmd()) != o.r.top().Command() {
 		t.Fatalf("copied %v, want %s", cmd, o.r.top().Command())

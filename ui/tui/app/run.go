@@ -18,6 +18,7 @@ import (
 
 	"reclaim/engine/record"
 	"reclaim/ui/tui/screen"
+	"reclaim/ui/tui/screen/execution"
 	"reclaim/ui/tui/screen/planreview"
 	"reclaim/ui/tui/screen/recovery"
 	"reclaim/ui/tui/screen/stacks"
@@ -37,7 +38,7 @@ const (
 type Options struct {
 	Start   Start // "" is StartStacks
 	Stack   record.StackID
-	Theme   string // auto, dark, light, none; "" is auto
+	Theme   string // auto, dark, light, none or the name of a file; "" is auto
 	NoColor bool   // --no-color
 	In, Out *os.File
 }
@@ -93,7 +94,7 @@ func prepare(ctx context.Context, b Backend, o Options) (*router, error) {
 	if plainColour(o) {
 		o.Theme = string(theme.None)
 	}
-	th, err := theme.Parse(o.Theme)
+	th, err := theme.Load(o.Theme)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,20 @@ func prepare(ctx context.Context, b Backend, o Options) (*router, error) {
 		return nil, err
 	}
 	auto := o.Theme == "" || o.Theme == string(theme.Auto)
-	return newRouter(first, th, auto, b.Now), nil
+	r := newRouter(first, th, auto, b.Now)
+	r.all = oneOfEach(ctx, b)
+	return r, nil
+}
+
+// oneOfEach makes a screen of each kind for its key table. None is opened, so none reads anything.
+func oneOfEach(ctx context.Context, b Backend) []screen.Screen {
+	var s record.StackID
+	return []screen.Screen{
+		stacks.New(ctx, b, nil, nil),
+		planreview.New(ctx, b, s, nil),
+		recovery.New(ctx, b, s, "", nil),
+		execution.New(ctx, execution.Run{Title: "run"}),
+	}
 }
 
 // firstScreen wires the screens to each other: each is given the doors it may open.

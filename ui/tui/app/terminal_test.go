@@ -84,7 +84,7 @@ func TestPrepareNamesWhatIsWrong(t *testing.T) {
 		o    Options
 		want string
 	}{
-		"a theme that does not exist": {Options{Theme: "pink"}, "auto, dark, light or none"},
+		"a theme that does not exist": {Options{Theme: "pink"}, "auto, dark, light, none or the name of a file"},
 		"a plan of no stack":          {Options{Start: StartPlan}, "name a stack"},
 		"a start that does not exist": {Options{Start: "orphans", Stack: record.StackID{Name: "x"}}, "stacks, plan or recovery"},
 	} {

@@ -352,7 +352,7 @@ func TestHoldOfALivingRunIsLeftAlone(t *testing.T) {
 
 func TestFilterIsShownAndDropped(t *testing.T) {
 	o := operate(t, newBackend(), Options{Start: StartPlan, Stack: orders, Theme: "none"})
-	o.press("/")
+	o.press("f")
 	o.write("role")
 	o.sees("filter: role", "OrdersRole")
 	o.seesNot("OrdersTick")

@@ -130,6 +130,29 @@ func split(text string, width int) (head, tail string) {
 	return text[:at], text[at:]
 }
 
+// Flow breaks spans into lines of at most width cells, wherever the width ends. It returns at least one line.
+func Flow(spans []Span, width int) []Line {
+	width = max(width, 2) // the widest character
+	out, used := []Line{{}}, 0
+	for _, s := range spans {
+		for rest := clean.Clean(s.Text); rest != ""; {
+			head, tail := split(rest, width-used)
+			if head == "" && used == 0 { // a cluster wider than any line
+				cluster, _ := ansi.FirstGraphemeCluster(rest, ansi.GraphemeWidth)
+				head, tail = cluster, rest[len(cluster):]
+			}
+			if head != "" {
+				last := &out[len(out)-1]
+				last.Spans, used = append(last.Spans, T(s.Role, head)), used+Width(head)
+			}
+			if rest = tail; rest != "" {
+				out, used = append(out, Line{}), 0
+			}
+		}
+	}
+	return out
+}
+
 func pad(text string, width int) string {
 	if n := width - Width(text); n > 0 {
 		return text + strings.Repeat(" ", n)

@@ -26,10 +26,13 @@ func (c *Cursor) Window(count, height int) (from, to int) {
 }
 
 // Scroll is a place in a text that is read by pages. The zero Scroll is at the start.
-type Scroll struct{ top int }
+type Scroll struct {
+	top   int
+	found int // the line that was found last, from 1; 0 for none since it was moved
+}
 
 // Move goes n lines down (up when negative).
-func (s *Scroll) Move(n int) { s.top = max(s.top+n, 0) }
+func (s *Scroll) Move(n int) { s.top, s.found = max(s.top+n, 0), 0 }
 
 // Window returns the lines in view, and how many are above and below.
 func (s *Scroll) Window(b Block, height int) (view Block, above, below int) {

@@ -51,7 +51,8 @@ type Screen struct {
 	index      map[ref]*item
 	shown      []*item
 	unfolded   bool
-	folded     int // finished items that are not shown
+	zoomed     bool // the list has the screen alone
+	folded     int  // finished items that are not shown
 	cursor     widget.Cursor
 	calls      []event.Called
 	warnings   []event.Warning
@@ -272,6 +273,7 @@ func (s *Screen) Keys() widget.Keymap {
 		{Names: []string{"pgdown"}, Show: "pgdn", Help: "go down ten lines", Do: move(10)},
 		{Names: []string{"x"}, Show: "x", Word: "finished", Help: "show or fold what is finished",
 			Do: func() tea.Cmd { s.unfolded = !s.unfolded; s.arrange(); return nil }},
+		{Names: []string{"z"}, Show: "z", Help: "give the list the screen alone, or share it again", Do: func() tea.Cmd { s.zoomed = !s.zoomed; return nil }},
 	}
 	if n, ok := s.next(); ok {
 		keys = append([]widget.Key{{Names: []string{n.Key}, Show: n.Key, Word: n.Word, Help: n.Help,

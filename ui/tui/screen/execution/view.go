@@ -30,6 +30,9 @@ func (s *Screen) Facts(time.Time) []string {
 func (s *Screen) View(f screen.Frame) widget.Block {
 	out := append(s.progress(f.Width), widget.RuleLine(f.Width, ""))
 	foot := s.foot(f)
+	if s.zoomed {
+		foot = nil
+	}
 	footHeight := min(len(foot), max((f.Height-len(out))*3/5, 0))
 	listHeight := max(f.Height-len(out)-footHeight-1, 0)
 	out = append(out, s.list(f.Width, listHeight)...)

@@ -1,6 +1,6 @@
 // Package fields draws a comparison field by field, for every screen that shows one.
 //
-// Its one rule: it never compares. It shows what engine/diff said, with the reason beside everything that is not a
+// Its one rule: it never compares. It shows what engine/diff and engine/delta said, with the reason beside everything that is not a
 // plain match, and folds what nobody has to read into counts.
 package fields
 
@@ -12,6 +12,7 @@ import (
 
 	"reclaim/engine/diff"
 	"reclaim/engine/value"
+	"reclaim/ui/tui/screen"
 	"reclaim/ui/tui/theme"
 	"reclaim/ui/tui/widget"
 )
@@ -147,12 +148,16 @@ func Table(list []diff.Field, width int, all bool) widget.Block {
 			folded++
 			continue
 		}
+		within := inside(f)
 		word := verdict(f)
+		if within != "" {
+			word += " inside"
+		}
 		room := width - path - 2*cell - 7
 		if f.Reason != "" && widget.Width(word) > room {
 			word = verdict(withoutReason(f))
 		}
-		out = append(out, row(theme.Plain, string(f.Path), Fit(f.Desired, cell), Fit(f.Observed, cell), widget.T(role(f.Verdict), word)))
+		out = append(out, row(theme.Plain, string(f.Path), cmp.Or(within, Fit(f.Desired, cell)), Fit(f.Observed, cell), widget.T(role(f.Verdict), word)))
 		if f.Reason != "" && widget.Width(verdict(f)) > room {
 			out = append(out, widget.Paragraph(theme.Dim, f.Reason, 3, width)...)
 		}
@@ -176,7 +181,7 @@ func Sections(list []diff.Field, width int, all bool) widget.Block {
 		head string
 	}{{diff.Invalid, "INVALID"}, {diff.Blocked, "BLOCKED"}, {diff.Differs, "DIFFERS"},
 		{diff.Changed, "CHANGED"}, {diff.Removed, "REMOVED"}, {diff.Unknown, "UNKNOWN"}} {
-		out = append(out, pairs(sorted, g.v, g.head, width)...)
+		out = append(out, pairs(sorted, g.v, g.head, width, all)...)
 	}
 	out = append(out, whys(sorted, width)...)
 	out = append(out, rest(sorted, "UNVERIFIED, filled in by the cloud", width, all, filledIn)...)
@@ -184,30 +189,57 @@ func Sections(list []diff.Field, width int, all bool) widget.Block {
 	return out
 }
 
-// pairs lists desired against observed.
-func pairs(list []diff.Field, v diff.Verdict, head string, width int) widget.Block {
+// pairs lists desired against observed: in two cells, or as a delta what is more than fits there.
+func pairs(list []diff.Field, v diff.Verdict, head string, width int, all bool) widget.Block {
 	path := max(width*36/100, 8)
 	cell := max((width-path-6)/2, 4)
-	var out widget.Block
+	var out, cells, deltas widget.Block
+	in := func(f diff.Field) bool { return f.Verdict == v && !filledIn(f) }
+	together := width >= besideFrom && slices.ContainsFunc(list, func(f diff.Field) bool { return in(f) && deep(f, cell) })
 	for _, f := range list {
-		if f.Verdict != v || filledIn(f) {
+		if !in(f) {
 			continue
 		}
-		if out == nil {
-			out = widget.Block{widget.L(widget.Cell(role(v), " "+head, path+4), widget.Cell(theme.Dim, "desired", cell), widget.T(theme.Plain, " "),
-				widget.Cell(theme.Dim, "observed", cell))}
+		to := &cells
+		if together || deep(f, cell) {
+			to = &deltas
+			deltas = append(deltas, Delta(f, width, all)...)
+		} else {
+			cells = append(cells, widget.L(widget.T(theme.Plain, "   "), widget.CellTail(theme.Plain, string(f.Path), path), widget.T(theme.Plain, " "),
+				widget.CellTail(theme.Strong, Fit(f.Desired, cell), cell), widget.T(theme.Plain, " "), widget.CellTail(theme.Plain, Fit(f.Observed, cell), cell)))
 		}
-		out = append(out, widget.L(widget.T(theme.Plain, "   "), widget.CellTail(theme.Plain, string(f.Path), path), widget.T(theme.Plain, " "),
-			widget.CellTail(theme.Strong, Fit(f.Desired, cell), cell), widget.T(theme.Plain, " "), widget.CellTail(theme.Plain, Fit(f.Observed, cell), cell)))
 		why := f.Reason
 		if f.Immutable && v == diff.Differs {
 			why = strings.TrimPrefix(why+"; immutable", "; ")
 		}
 		if why != "" {
-			out = append(out, widget.Paragraph(theme.Dim, why, 5, width)...)
+			*to = append(*to, widget.Paragraph(theme.Dim, why, 5, width)...)
 		}
 	}
+	if len(cells) > 0 {
+		out = append(widget.Block{widget.L(widget.Cell(role(v), " "+head, path+4), widget.Cell(theme.Dim, "desired", cell), widget.T(theme.Plain, " "),
+			widget.Cell(theme.Dim, "observed", cell))}, cells...)
+	}
+	if len(deltas) > 0 {
+		out = append(append(out, deltaHead(role(v), head, len(cells) == 0, width)...), deltas...)
+	}
 	return spaced(out)
+}
+
+// deltaHead stands above deltas: the verdict, unless it was said already, and what signs or columns mean.
+func deltaHead(r theme.Role, head string, first bool, width int) widget.Block {
+	if !first {
+		head = ""
+	}
+	var out widget.Block
+	if width >= besideFrom {
+		name, cell := sidesOf(width)
+		return append(out, widget.L(widget.Cell(r, " "+head, name), widget.T(theme.Plain, " "), widget.Cell(theme.Dim, "desired", cell+3), widget.T(theme.Dim, "observed")))
+	}
+	if first {
+		out = append(out, widget.L(widget.T(r, " "+head)))
+	}
+	return append(out, widget.L(widget.T(theme.Dim, "   "+legend)))
 }
 
 // whys lists what config sets and no read can show, with the reason.
@@ -250,8 +282,20 @@ func rest(list []diff.Field, head string, width int, all bool, in func(diff.Fiel
 	out := widget.Block{widget.L(widget.T(theme.Dim, " "+head))}
 	path := max(width*36/100, 8)
 	for _, f := range some {
+		text := Text(f.Observed)
+		list, flat := inline(f.Observed)
+		switch {
+		case nested(f.Observed) && flat:
+			text = list
+		case nested(f.Observed):
+			out = append(out, Tree(value.Map{string(f.Path): f.Observed}, 3, width)...)
+			if f.Reason != "" {
+				out = append(out, widget.Paragraph(theme.Dim, f.Reason, 5, width)...)
+			}
+			continue
+		}
 		out = append(out, widget.L(widget.T(theme.Plain, "   "), widget.CellTail(theme.Plain, string(f.Path), path), widget.T(theme.Plain, " "),
-			widget.T(theme.Dim, Text(f.Observed)), widget.T(theme.Dim, strings.TrimSuffix("   "+f.Reason, "   "))))
+			widget.T(theme.Dim, text), widget.T(theme.Dim, strings.TrimSuffix("   "+f.Reason, "   "))))
 	}
 	return out
 }
@@ -261,4 +305,21 @@ func spaced(b widget.Block) widget.Block {
 		return nil
 	}
 	return append(b, widget.Line{})
+}
+
+// Copies are both sides of each field, in the order of reading, at most most of them. What is sensitive is none.
+func Copies(list []diff.Field, most int) []screen.Copy {
+	var out []screen.Copy
+	for _, f := range Sorted(list) {
+		for _, side := range []struct {
+			word string
+			v    value.Value
+		}{{"desired", f.Desired}, {"observed", f.Observed}} {
+			if k := side.v.Kind(); k == value.Absent || k == value.Null || k == value.Unknown || side.v.HasSensitive() || len(out) >= most {
+				continue
+			}
+			out = append(out, screen.Copy{What: string(f.Path) + " " + side.word, Text: Text(side.v)})
+		}
+	}
+	return out
 }

@@ -35,11 +35,14 @@ func (s *Screen) listKeys() []widget.Key {
 		{Names: []string{"end"}, Show: "end", Help: "go to the last line", Do: move(1 << 30)},
 		{Names: []string{"enter"}, Show: "enter", Word: "fields", Help: "read all fields of the item; on the folded line, unfold it", Do: s.enter},
 	}
+	away := []string{"esc", "q"}
 	if s.filter != "" {
+		away = away[1:]
 		keys = append(keys, widget.Key{Names: []string{"esc"}, Show: "esc", Help: "drop the filter",
 			Do: func() tea.Cmd { s.filter = ""; s.arrange(); return nil }})
-	} else if len(s.approved) > 0 {
-		keys = append(keys, widget.Key{Names: []string{"esc", "q"}, Show: "esc", Help: "go back; asks first, because approvals would be dropped", Do: s.leave})
+	}
+	if len(s.approved) > 0 {
+		keys = append(keys, widget.Key{Names: away, Show: away[0], Help: "go back; asks first, because approvals would be dropped", Do: s.leave})
 	}
 	return keys
 }
@@ -66,7 +69,11 @@ func (s *Screen) actKeys() []widget.Key {
 		{Names: []string{"l"}, Show: "l", Word: "look again", Help: "look at the cloud and make a new plan; reads only", Do: s.look},
 		{Names: []string{"x"}, Show: "x", Word: "unfold", Help: "unfold or fold what is the same, and fields that nobody has to read",
 			Do: func() tea.Cmd { s.unfolded = !s.unfolded; s.arrange(); return nil }},
-		{Names: []string{"/"}, Show: "/", Word: "filter", Help: "show only lines with a text in them", Do: func() tea.Cmd { s.filtering = true; s.inFields = false; return nil }},
+		{Names: []string{"f"}, Show: "f", Word: "filter", Help: "show only some lines: by action:, type:, verdict: or any text",
+			Do: func() tea.Cmd { s.filtering = true; s.inFields = false; return nil }},
+		{Names: []string{"w"}, Show: "w", Word: "order", Help: "list in the order of running, each with what it waits for, or by action again",
+			Do: func() tea.Cmd { s.byStep = !s.byStep; s.arrange(); return nil }},
+		{Names: []string{"z"}, Show: "z", Word: "zoom", Help: "give the list, or the fields while they are read, the screen alone", Do: func() tea.Cmd { s.zoomed = !s.zoomed; return nil }},
 	}
 }
 
@@ -77,6 +84,7 @@ func (s *Screen) filterKeys() widget.Keymap {
 			Do: func() tea.Cmd { s.filtering = false; return nil }},
 		{Names: []string{"esc"}, Show: "esc", Word: "drop filter", Help: "drop the filter",
 			Do: func() tea.Cmd { s.filtering = false; return set("") }},
+		{Names: []string{"tab"}, Show: "tab", Word: "complete", Help: "complete the last word from what there is in the plan; again for the next", Do: func() tea.Cmd { s.complete(); return nil }},
 		{Names: []string{"backspace"}, Show: "⌫", Word: "correct", Help: "take the last letter back", Do: func() tea.Cmd {
 			_, n := utf8.DecodeLastRuneInString(s.filter)
 			return set(s.filter[:len(s.filter)-n])

@@ -5,7 +5,6 @@ package planreview
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -53,8 +52,17 @@ type Screen struct {
 	filtering bool
 	unfolded  bool // unchanged items and folded fields are shown
 	inFields  bool // the fields pane has the keys
+	zoomed    bool // the list or the fields have the screen alone
+	byStep    bool // in the order of running, not by action
+	groups    []group
+	waiting   map[string][]string // by ID, what waits for it
+	goTo      ref                 // the item to go to once the plan is there
 	cursor    widget.Cursor
+	window    widget.Cursor // of the lines that rows and headings take
 	scroll    widget.Scroll
+	measured  drawn // below the list, with all the room there is
+	inBrief   drawn
+	inFull    drawn
 	dialog    *widget.Dialog
 }
 
@@ -159,73 +167,15 @@ func (s *Screen) take(m loaded) tea.Cmd {
 	if m.looked {
 		s.used = ""
 	}
+	top := s.cursor.At == 0 && s.goTo == (ref{})
 	s.arrange()
+	if top { // who has not moved yet reads from the start
+		s.cursor.Set(0, len(s.rows))
+	}
 	if moved && dropped > 0 {
 		return screen.Tell(screen.Notice{Text: "The plan is another one now: " + widget.Count(dropped, "approval") + " dropped. Review again."})
 	}
 	return nil
-}
-
-// row is one line of the list: an item, or the count of what is folded.
-type row struct {
-	item   *plan.Item
-	folded int
-}
-
-// arrange makes the rows: grouped by action, blocked first; what does not change is a count unless it is unfolded.
-func (s *Screen) arrange() {
-	s.rows, s.runnable, s.byRef, s.newest = nil, nil, map[ref]*plan.Item{}, map[string]*plan.Item{}
-	if s.plan == nil {
-		return
-	}
-	folded := 0
-	groups := map[plan.Action][]*plan.Item{}
-	for i := range s.plan.Items {
-		it := &s.plan.Items[i]
-		s.byRef[refOf(it)] = it
-		if old := s.newest[it.ID]; old == nil || it.Gen > old.Gen {
-			s.newest[it.ID] = it
-		}
-		if it.CanRun() {
-			s.runnable = append(s.runnable, it)
-		}
-		if !s.matches(it) {
-			continue
-		}
-		if it.Action == plan.Noop && !s.unfolded {
-			folded++
-			continue
-		}
-		groups[it.Action] = append(groups[it.Action], it)
-	}
-	for _, a := range plan.Actions() {
-		for _, it := range groups[a] {
-			s.rows = append(s.rows, row{item: it})
-		}
-		delete(groups, a)
-	}
-	for i := range s.plan.Items { // an action this program does not know is still shown
-		if it := &s.plan.Items[i]; groups[it.Action] != nil && s.matches(it) {
-			s.rows = append(s.rows, row{item: it})
-		}
-	}
-	if folded > 0 {
-		s.rows = append(s.rows, row{folded: folded})
-	}
-	s.cursor.Move(0, len(s.rows))
-}
-
-func (s *Screen) matches(it *plan.Item) bool {
-	if s.filter == "" {
-		return true
-	}
-	f := strings.ToLower(s.filter)
-	for _, t := range []string{it.ID, it.Type, string(it.Action), string(it.Reason), it.Physical} {
-		if strings.Contains(strings.ToLower(t), f) {
-			return true
-		}
-	}
-	return false
 }
 
 // current is the item under the cursor, nil on the folded line.

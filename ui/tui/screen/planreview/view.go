@@ -36,25 +36,37 @@ func (s *Screen) body(f screen.Frame) widget.Block {
 	head := s.head(f)
 	foot := s.foot(f)
 	room := max(f.Height-len(head)-len(foot), 1)
-	if f.Wide() {
-		left := min(max(f.Width*58/100, 64), 100)
-		panes := widget.Beside(s.list(left, room, f.Now), s.pane(f, f.Width-left-1, room), left, room)
+	if f.Wide() && !s.zoomed {
+		right := s.paneWidth(f)
+		left := f.Width - right - 1
+		panes := widget.Beside(s.list(f, left, room), s.pane(f, right, room), left, room)
 		return append(append(head, panes...), foot...)
 	}
 	if s.inFields {
 		return append(append(head, s.pane(f, f.Width, room)...), foot...)
 	}
-	brief := s.brief(f, room)
+	if s.zoomed {
+		return append(append(head, s.list(f, f.Width, room)...), foot...)
+	}
+	brief := s.brief(f, room, &s.measured)
 	list := min(max(len(s.rows), 1), max(room*2/5, room-1-max(len(brief), 2), 2))
 	if room < 8 {
 		list = min(max(len(s.rows), 1), room)
 	}
-	out := append(head, s.list(f.Width, list, f.Now)...)
+	out := append(head, s.list(f, f.Width, list)...)
 	if room-list >= 3 {
 		out = append(out, widget.RuleLine(f.Width, s.position()))
-		out = append(out, s.brief(f, room-list-1).Head(room-list-1)...)
+		out = append(out, s.brief(f, room-list-1, &s.inBrief).Head(room-list-1)...)
 	}
 	return append(out, foot...)
+}
+
+// paneWidth is the width of the fields: beside the list where there is room.
+func (s *Screen) paneWidth(f screen.Frame) int {
+	if !f.Wide() || s.zoomed {
+		return f.Width
+	}
+	return f.Width - min(max(f.Width*58/100, 64), 100) - 1
 }
 
 func (s *Screen) failed(width int) widget.Block {
@@ -71,6 +83,9 @@ func (s *Screen) position() string {
 // head is the line of counts, notes of the plan, and a rule.
 func (s *Screen) head(f screen.Frame) widget.Block {
 	spans := append([]widget.Span{widget.T(theme.Plain, " ")}, s.filterSpans()...)
+	if s.byStep {
+		spans = append(spans, widget.T(theme.Info, "running order   "))
+	}
 	counts := s.plan.Counts()
 	for _, a := range plan.Actions() {
 		if n := counts[a]; n > 0 && a != plan.Noop {
@@ -118,6 +133,8 @@ func (s *Screen) filterSpans() []widget.Span {
 func (s *Screen) foot(f screen.Frame) widget.Block {
 	text, role := "", theme.Plain
 	switch {
+	case s.filtering:
+		text, role = "tab completes: "+strings.Join(s.choices(), " ")+" (or type any text; all words must hold)", theme.Info
 	case s.loading != "":
 		text, role = s.loading, theme.Info
 	case s.used == s.plan.Fingerprint:
@@ -136,7 +153,11 @@ func (s *Screen) foot(f screen.Frame) widget.Block {
 	}
 	out := widget.Block{widget.L(widget.T(role, " "+text))}
 	if f.Height >= 16 {
-		out = append(widget.Block{widget.RuleLine(f.Width, "")}, out...)
+		at := ""
+		if s.zoomed && !s.inFields {
+			at = s.position()
+		}
+		out = append(widget.Block{widget.RuleLine(f.Width, at)}, out...)
 	}
 	return out
 }
@@ -155,7 +176,7 @@ func (s *Screen) approvedNames() []string {
 }
 
 // list draws the rows in view.
-func (s *Screen) list(width, height int, now time.Time) widget.Block {
+func (s *Screen) list(f screen.Frame, width, height int) widget.Block {
 	if len(s.rows) == 0 {
 		text := "The plan has no items: the template and the store name no resource."
 		if s.filter != "" {
@@ -163,13 +184,10 @@ func (s *Screen) list(width, height int, now time.Time) widget.Block {
 		}
 		return widget.Paragraph(theme.Dim, text, 1, width).Head(height)
 	}
-	from, to := s.cursor.Window(len(s.rows), height)
 	id, typ, short := s.columns(width)
-	var out widget.Block
-	for i := from; i < to; i++ {
-		out = append(out, s.row(s.rows[i], i == s.cursor.At, id, typ, short, now))
-	}
-	return out.Head(height)
+	return s.lines(height, f.Height >= headingsFrom && s.headed(), func(i int) widget.Line {
+		return s.row(s.rows[i], i == s.cursor.At, id, typ, short, f.Now)
+	}).Head(height)
 }
 
 // columns returns the widths of the ID and the type column, and how a type is written; 0 drops the type.
@@ -213,7 +231,11 @@ func (s *Screen) row(r row, selected bool, id, typ int, short func(string) strin
 	if typ > 0 {
 		spans = append(spans, widget.Cell(theme.Dim, short(it.Type), typ), widget.T(theme.Plain, "  "))
 	}
-	return widget.Line{Spans: append(spans, widget.T(theme.Plain, note(it, now))), Selected: selected}
+	said := note(it, now)
+	if s.byStep {
+		said = s.waitNote(it)
+	}
+	return widget.Line{Spans: append(spans, widget.T(theme.Plain, said)), Selected: selected}
 }
 
 // note is the one thing to know of an item in the list.
@@ -247,7 +269,7 @@ func note(it *plan.Item, now time.Time) string {
 		}
 	case plan.Replace:
 		if len(it.Cause) > 0 {
-			return fmt.Sprintf("%s: %s", it.Order, it.Cause[0])
+			return strings.TrimSuffix(fmt.Sprintf("%s forces it, %s; %s", it.Cause[0], it.Order, it.OldFate), "; ")
 		}
 	case plan.Delete, plan.Retain:
 		return cmp.Or(it.Loss, it.OldFate, it.Detail)

@@ -28,6 +28,11 @@ func (s *Screen) candidates(f *recovery.Finding, fr screen.Frame) widget.Block {
 		out = widget.Paragraph(theme.Dim, "No object was found that may be this one; there is nothing to compare.", 1, fr.Width)
 	case fr.Width >= sideBySideFrom && len(f.Candidates) <= fr.Width/30-1:
 		out = sideBySide(f, fr)
+		for _, c := range f.Candidates {
+			if inside := fields.Deltas(c.Fields, fr.Width); inside != nil {
+				out = append(append(out, widget.Line{}, widget.L(widget.T(theme.Info, fmt.Sprintf(" CANDIDATE %d  ", c.N)), widget.T(theme.Strong, c.Physical))), inside...)
+			}
+		}
 	default:
 		for _, c := range f.Candidates {
 			out = append(out, oneBelow(c, fr)...)
@@ -48,7 +53,8 @@ func oneBelow(c recovery.Candidate, fr screen.Frame) widget.Block {
 	for _, k := range slices.Sorted(maps.Keys(c.Owner)) {
 		out = append(out, widget.L(widget.T(theme.Dim, " tag "+k+" = "+c.Owner[k])))
 	}
-	return append(append(out, fields.Table(c.Fields, fr.Width, true)...), widget.Line{})
+	out = append(append(out, fields.Table(c.Fields, fr.Width, true)...), fields.Deltas(c.Fields, fr.Width)...)
+	return append(out, widget.Line{})
 }
 
 // sideBySide is a table with a column for each candidate and one for what was intended. What differs is marked.

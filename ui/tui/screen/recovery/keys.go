@@ -64,6 +64,7 @@ func (s *Screen) actKeys() []widget.Key {
 	step := func(n int) func() tea.Cmd { return func() tea.Cmd { s.next(n); return nil } }
 	return []widget.Key{
 		{Names: []string{"C"}, Show: "C", Word: "choose", Help: "take the choice under the cursor; nothing is sent yet", Do: s.choose},
+		{Names: []string{"U"}, Show: "U", Help: "take the choice of this record back", Do: s.takeBack},
 		{Names: []string{"d"}, Show: "d", Word: "diff", Help: "show the candidates against what was intended", Do: s.show(pageDiff)},
 		{Names: []string{"n"}, Show: "n", Word: "next", Help: "go to the next record", Do: step(1)},
 		{Names: []string{"p"}, Show: "p", Help: "go to the record before", Do: step(-1)},

@@ -34,10 +34,8 @@ func (s *Screen) body(f screen.Frame) widget.Block {
 		return widget.Block{{}, widget.L(widget.T(theme.Dim, " "+s.loading))}
 	case cur == nil:
 		return s.nothing(f.Width)
-	case s.page == pageAll:
-		return s.reading(s.all(cur, f), f)
-	case s.page == pageDiff:
-		return s.reading(append(title(cur, f.Width), s.candidates(cur, f)...), f)
+	case s.page != pageStep:
+		return s.reading(s.pageOf(cur, f), f)
 	}
 	return s.step(cur, f)
 }

@@ -36,6 +36,7 @@ type Screen struct {
 	list   []screen.StackSummary
 	err    error
 	cursor widget.Cursor
+	zoomed bool // the list has the screen alone
 }
 
 type loaded struct {
@@ -131,6 +132,7 @@ func (s *Screen) Keys() widget.Keymap {
 			Do: open(func(sum screen.StackSummary) screen.Screen { return s.plan(sum.Stack) })},
 		{Names: []string{"R"}, Show: "R", Word: "recover", Help: "step through the uncertain creates of the stack",
 			Do: open(func(sum screen.StackSummary) screen.Screen { return s.recovery(sum.Stack, "") })},
+		{Names: []string{"z"}, Show: "z", Help: "give the list the screen alone, or share it again", Do: func() tea.Cmd { s.zoomed = !s.zoomed; return nil }},
 		{Names: []string{"l"}, Show: "l", Word: "read again", Help: "read the store again", Do: s.Init},
 	}}
 }
@@ -146,6 +148,9 @@ func (s *Screen) View(f screen.Frame) widget.Block {
 		return s.empty(f.Width)
 	}
 	about := s.about(f)
+	if s.zoomed {
+		about = nil
+	}
 	aboutHeight := min(len(about), f.Height/2)
 	height := max(f.Height-4-aboutHeight, 1)
 	out := widget.Block{s.counts(), widget.RuleLine(f.Width, "")}
