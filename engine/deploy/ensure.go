@@ -20,7 +20,8 @@ import (
 	"reclaim/engine/value"
 )
 
-// maxAttempts bounds the attempts of one intent that one run makes.
+// maxAttempts bounds the attempts of one intent, and the tries of one call, that one run makes because the service said to
+// come again.
 const maxAttempts = 6
 
 // create writes an intent and sends it, or sends another attempt of one that is known to have made nothing.
@@ -323,21 +324,25 @@ func outcomeOf(err error) record.Outcome {
 
 // comeAgain reports whether a refused call is worth sending again by itself.
 func (t *task) comeAgain(err error, rec *record.Record) bool {
-	if t.attempts >= maxAttempts || t.halt.draining() != "" {
+	if t.halt.draining() != "" {
 		return false
 	}
 	switch resource.KindOf(err) {
 	case resource.Throttled, resource.Busy, resource.Cooldown:
-		return true
+		return t.attempts < maxAttempts
 	case resource.NotReady:
-		return t.freshParent(rec)
+		return t.freshParent(rec) // which bounds it: the parent's window ends
 	}
 	return false
 }
 
 // freshParent reports whether a dependency was acknowledged inside its consistency window, by any execution (S14).
 func (t *task) freshParent(rec *record.Record) bool {
-	for _, d := range rec.DependsOn {
+	depends := rec.DependsOn
+	if t.wanted != nil { // config may depend on what is newer than the record
+		depends = append(slices.Clone(depends), t.refs(t.wanted.dependsOn)...)
+	}
+	for _, d := range depends {
 		parent := t.journal.generation(d.ID, d.Gen)
 		if parent == nil {
 			continue

@@ -14,9 +14,6 @@ import (
 	"reclaim/engine/value"
 )
 
-// maxTries bounds how often one changing call is sent again because the service said to come again.
-const maxTries = 6
-
 // update brings the object from observed to desired, settles, and commits recorded params.
 func (t *task) update(ctx context.Context, s *plan.Subject, it *plan.Item) ending {
 	if waits := value.OfMap(s.Desired).Waits(); len(waits) > 0 {
@@ -107,7 +104,7 @@ func (t *task) runCall(ctx context.Context, rec *record.Record, c resource.Call)
 		}
 		rec.InFlight = nil
 		t.attempts = try
-		if try >= maxTries || !t.comeAgain(err, rec) || !t.backOff(ctx, try) {
+		if !t.comeAgain(err, rec) || !t.backOff(ctx, try) {
 			if werr := t.journal.put(after(ctx, rec.ID), rec, record.StepCall(rec.ID, c.Name, "rejected"), err.Error()); werr != nil {
 				return t.notCommitted(werr)
 			}

@@ -31,6 +31,7 @@ var table = []row{
 	{"5", VerdictPresumed, func(q *inquiry) bool { return q.window() <= 0 && len(q.equal) == 1 && len(q.equal[0].rivals) == 0 },
 		(*inquiry).sayPresumed},
 	{"6", VerdictAmbiguous, func(q *inquiry) bool { return q.window() <= 0 && len(q.equal) > 0 }, (*inquiry).sayAlike},
+	{"5w", VerdictNotVisible, func(q *inquiry) bool { return q.window() > 0 && len(q.equal) > 0 && len(q.equal) == len(q.left) }, (*inquiry).sayEarly},
 	{"7", VerdictUnproven, func(q *inquiry) bool { return len(q.left) > 0 }, (*inquiry).sayUnproven},
 	{"8", VerdictNotCreated, (*inquiry).allRefused, (*inquiry).sayRefused},
 	{"9", VerdictUnreadable, func(q *inquiry) bool { return q.answeredExists() != nil }, (*inquiry).sayUnreadable},
@@ -230,6 +231,16 @@ func (q *inquiry) sayPresumed(f *Finding) {
 	f.Offered = append(q.keep(o), q.abandon(), q.deleteIt(o, o.physical))
 }
 
+// sayEarly: rows 5 and 6 judge only what can be seen as a whole, after the window. To wait for that sends nothing.
+func (q *inquiry) sayEarly(f *Finding) {
+	f.Summary = "What is there is equal to what was sent, and more may not be visible yet: the window is open. It is judged after that."
+	if len(q.equal) == 1 {
+		f.Physical = q.equal[0].physical
+	}
+	f.Auto, f.Default, f.Until = true, record.Wait, q.Now.Add(q.window())
+	f.Offered = []Option{wait(f.Until), look(), q.abandon()}
+}
+
 func (q *inquiry) sayAlike(f *Finding) {
 	f.Summary = fmt.Sprintf("%d equal objects could be the one. Choose one; the others are never touched.", len(q.equal))
 	if len(q.equal) == 1 {
@@ -242,10 +253,6 @@ func (q *inquiry) sayUnproven(f *Finding) {
 	f.Summary = "An object is there and nothing proves that this intent made it."
 	if q.acknowledged() && q.schema.Identity == resource.Upsert {
 		f.Summary = "The create overwrote an existing object: it succeeded, and what is there does not carry our proof."
-	}
-	if left := q.window(); left > 0 && len(q.equal) > 0 {
-		f.Until = q.Now.Add(left)
-		f.Summary += " The window is still open; look again after it."
 	}
 	for _, o := range q.left {
 		f.Offered = append(f.Offered, q.adopt(o, o.physical))

@@ -123,7 +123,7 @@ var verdicts = map[string]claim{
 	"6: two equal objects":                                    {[]string{"Assigned untaggable"}, nil, change(one(), two()), "6 ambiguous | - | reclaim reclaim abandon later"},
 	"6: S13: two records that one object fits":                {[]string{"Assigned untaggable"}, nil, change(one(), rival), "6 ambiguous | - | reclaim abandon later"},
 	"5: of two, the struck one does not count":                {[]string{"Assigned untaggable"}, nil, change(one(), two(older)), presumed},
-	"7: untaggable inside the window":                         {[]string{"untaggable"}, nil, change(one(), at(t0.Add(time.Second))), unproven},
+	"5w: untaggable inside the window is waited for":          {[]string{"untaggable"}, nil, change(one(), at(t0.Add(time.Second))), "5w not visible yet | wait auto | wait look abandon later"},
 	"7: untaggable, not equal":                                {[]string{"Named untaggable", "Upsert untaggable"}, nil, change(one(resized)), unproven},
 	"7: untaggable, every attempt refused":                    {[]string{"untaggable"}, nil, change(one(), outcomes(record.Refused)), unproven},
 	"7: untaggable, no look before":                           {[]string{"untaggable"}, nil, change(one(), func(e *Evidence) { e.Record.Intent.Preflight = record.Preflight{} }), unproven},

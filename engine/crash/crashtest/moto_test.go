@@ -17,8 +17,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/apigatewayv2"
 	apitypes "github.com/aws/aws-sdk-go-v2/service/apigatewayv2/types"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/google/go-cmp/cmp"
 
 	"reclaim/engine/record"
@@ -81,6 +84,9 @@ type motoCloud struct {
 	iam  *iam.Client
 	logs *cloudwatchlogs.Client
 	api  *apigatewayv2.Client
+	fn   *lambda.Client
+	rule *eventbridge.Client
+	data *dynamodb.Client
 
 	strangerApi string // ID, new with each reset
 	before      string // strangers, as they were made
@@ -90,7 +96,8 @@ func startMotoCloud(t *testing.T) *motoCloud {
 	t.Helper()
 	b := providertest.Moto(t)
 	cfg := b.Session.AWS()
-	return &motoCloud{moto: b.URL, at: network(t, b.URL), iam: iam.NewFromConfig(cfg), logs: cloudwatchlogs.NewFromConfig(cfg), api: apigatewayv2.NewFromConfig(cfg)}
+	return &motoCloud{moto: b.URL, at: network(t, b.URL), iam: iam.NewFromConfig(cfg), logs: cloudwatchlogs.NewFromConfig(cfg), api: apigatewayv2.NewFromConfig(cfg),
+		fn: lambda.NewFromConfig(cfg), rule: eventbridge.NewFromConfig(cfg), data: dynamodb.NewFromConfig(cfg)}
 }
 
 func (m *motoCloud) url() string { return m.at }
@@ -209,7 +216,8 @@ func journaled(records []record.Record) string {
 // uncertain asks moto what became of the creates without an acknowledgement.
 func (m *motoCloud) uncertain(t *testing.T, records []record.Record) []string {
 	t.Helper()
-	kinds := map[string]string{"AWS::IAM::Role": "role", "AWS::Logs::LogGroup": "log group", "AWS::ApiGatewayV2::Api": "api"}
+	kinds := map[string]string{"AWS::IAM::Role": "role", "AWS::Logs::LogGroup": "log group", "AWS::ApiGatewayV2::Api": "api", "AWS::Lambda::Function": "function",
+		"AWS::Events::Rule": "rule", "AWS::DynamoDB::Table": "table", "AWS::ApiGatewayV2::Integration": "integration"}
 	held := m.ours(t)
 	var out []string
 	for _, r := range records {
@@ -239,9 +247,13 @@ func (m *motoCloud) ours(t *testing.T) []string {
 	roles, err := m.iam.ListRoles(t.Context(), &iam.ListRolesInput{})
 	must(t, err)
 	for _, r := range roles.Roles {
-		if *r.RoleName != "someone-else" {
-			out = append(out, "role")
+		if *r.RoleName == "someone-else" {
+			continue
 		}
+		out = append(out, "role")
+		attached, err := m.iam.ListAttachedRolePolicies(t.Context(), &iam.ListAttachedRolePoliciesInput{RoleName: r.RoleName})
+		must(t, err)
+		out = append(out, repeat("attachment", len(attached.AttachedPolicies))...)
 	}
 	groups, err := m.logs.DescribeLogGroups(t.Context(), &cloudwatchlogs.DescribeLogGroupsInput{})
 	must(t, err)
@@ -250,12 +262,68 @@ func (m *motoCloud) ours(t *testing.T) []string {
 			out = append(out, "log group")
 		}
 	}
-	for _, a := range m.list(t) {
-		if *a.ApiId != m.strangerApi {
-			out = append(out, "api")
+	out = append(out, m.ourAPI(t)...)
+	out = append(out, m.ourFunction(t)...)
+	rules, err := m.rule.ListRules(t.Context(), &eventbridge.ListRulesInput{})
+	must(t, err)
+	for _, r := range rules.Rules {
+		if *r.Name != "someone-else" {
+			out = append(out, "rule")
 		}
 	}
+	tables, err := m.data.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+	must(t, err)
+	out = append(out, repeat("table", len(tables.TableNames))...)
 	slices.Sort(out)
+	return out
+}
+
+// ourAPI lists the kinds of our API and of what it is made of.
+func (m *motoCloud) ourAPI(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, a := range m.list(t) {
+		if *a.ApiId == m.strangerApi {
+			continue
+		}
+		out = append(out, "api")
+		out = append(out, repeat("integration", len(m.integrations(t, *a.ApiId)))...)
+		authorizers, err := m.api.GetAuthorizers(t.Context(), &apigatewayv2.GetAuthorizersInput{ApiId: a.ApiId})
+		must(t, err)
+		routes, err := m.api.GetRoutes(t.Context(), &apigatewayv2.GetRoutesInput{ApiId: a.ApiId})
+		must(t, err)
+		stages, err := m.api.GetStages(t.Context(), &apigatewayv2.GetStagesInput{ApiId: a.ApiId})
+		must(t, err)
+		out = append(out, repeat("authorizer", len(authorizers.Items))...)
+		out = append(out, repeat("route", len(routes.Items))...)
+		out = append(out, repeat("stage", len(stages.Items))...)
+	}
+	return out
+}
+
+func (m *motoCloud) integrations(t *testing.T, api string) []apitypes.Integration {
+	t.Helper()
+	out, err := m.api.GetIntegrations(t.Context(), &apigatewayv2.GetIntegrationsInput{ApiId: aws.String(api)})
+	must(t, err)
+	return out.Items
+}
+
+// ourFunction lists the kinds of our functions and of the statements of their policies.
+func (m *motoCloud) ourFunction(t *testing.T) []string {
+	t.Helper()
+	list, err := m.fn.ListFunctions(t.Context(), &lambda.ListFunctionsInput{})
+	must(t, err)
+	var out []string
+	for _, f := range list.Functions {
+		out = append(out, "function")
+		policy, err := m.fn.GetPolicy(t.Context(), &lambda.GetPolicyInput{FunctionName: f.FunctionName})
+		if err != nil {
+			continue // it has none
+		}
+		var doc struct{ Statement []json.RawMessage }
+		must(t, json.Unmarshal([]byte(*policy.Policy), &doc))
+		out = append(out, repeat("permission", len(doc.Statement))...)
+	}
 	return out
 }
 
@@ -266,21 +334,31 @@ func (m *motoCloud) list(t *testing.T) []apitypes.Api {
 	return apis.Items
 }
 
-func (m *motoCloud) apis(t *testing.T, id string) []string {
+func (m *motoCloud) made(t *testing.T, id string) []string {
 	t.Helper()
 	var out []string
 	for _, a := range m.list(t) {
 		if a.Tags[resource.TagResource] == id {
 			out = append(out, *a.ApiId)
 		}
+		if *a.ApiId == m.strangerApi || id != "OrdersIntegration" {
+			continue
+		}
+		for _, i := range m.integrations(t, *a.ApiId) {
+			out = append(out, *i.IntegrationId)
+		}
 	}
 	return out
 }
 
-// createdApis counts the APIs there are: no test deletes one before it has asked.
-func (m *motoCloud) createdApis(t *testing.T) int {
+// assigned counts the APIs and integrations there are: no test deletes one before it has asked.
+func (m *motoCloud) assigned(t *testing.T) int {
 	t.Helper()
-	return len(m.list(t))
+	n := 0
+	for _, a := range m.list(t) {
+		n += 1 + len(m.integrations(t, *a.ApiId))
+	}
+	return n
 }
 
 func (m *motoCloud) wantStrangersUntouched(t *testing.T) {

@@ -23,6 +23,7 @@ var strangers = []awssim.Action{
 	{Op: "CreateRole", Params: map[string]any{"RoleName": "someone-else", "AssumeRolePolicyDocument": `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}]}`}},
 	{Op: "CreateLogGroup", Region: region, Params: map[string]any{"logGroupName": "/someone/else"}},
 	{Op: "CreateApi", Region: region, Params: map[string]any{"name": "orders-dev", "protocolType": "HTTP"}},
+	{Op: "PutRule", Region: region, Params: map[string]any{"Name": "someone-else", "ScheduleExpression": "rate(1 day)"}},
 }
 
 // simCloud is the simulated cloud. Its state is a file of the world's folder, so that it is saved and restored with it.
@@ -47,30 +48,59 @@ func (c *simCloud) ours(*testing.T) []string {
 			out = append(out, "log group")
 		}
 	}
-	for _, a := range s.Apis {
-		if len(a.Tags) > 0 {
-			out = append(out, "api")
+	for _, r := range s.Roles {
+		if r.Name != "someone-else" {
+			out = append(out, repeat("attachment", len(r.Attached))...)
 		}
 	}
+	for _, a := range ourAPIs(s) {
+		out = append(out, "api")
+		out = append(out, repeat("integration", len(a.Integrations))...)
+		out = append(out, repeat("authorizer", len(a.Authorizers))...)
+		out = append(out, repeat("route", len(a.Routes))...)
+		out = append(out, repeat("stage", len(a.Stages))...)
+	}
+	for _, f := range s.Functions {
+		out = append(out, "function")
+		out = append(out, repeat("permission", len(f.Policy))...)
+	}
+	for _, r := range s.Rules {
+		if r.Name != "someone-else" {
+			out = append(out, "rule")
+		}
+	}
+	out = append(out, repeat("table", len(s.Tables))...)
 	slices.Sort(out)
 	return out
 }
 
-func (c *simCloud) apis(_ *testing.T, id string) []string {
+func repeat(kind string, n int) []string { return slices.Repeat([]string{kind}, n) }
+
+// ourAPIs are those with tags: the stranger's has none.
+func ourAPIs(s awssim.State) []*awssim.Api {
+	return slices.DeleteFunc(slices.Clone(s.Apis), func(a *awssim.Api) bool { return len(a.Tags) == 0 })
+}
+
+func (c *simCloud) made(_ *testing.T, id string) []string {
 	var out []string
-	for _, a := range c.State().Apis {
+	for _, a := range ourAPIs(c.State()) {
 		if a.Tags[resource.TagResource] == id {
 			out = append(out, a.ID)
+		}
+		for _, i := range a.Integrations {
+			if id == "OrdersIntegration" {
+				out = append(out, i.ID)
+			}
 		}
 	}
 	return out
 }
 
-// createdApis counts what was sent, executed or not.
-func (c *simCloud) createdApis(*testing.T) int {
+// assigned counts what was sent, executed or not.
+func (c *simCloud) assigned(*testing.T) int {
 	n := 0
 	for _, r := range c.Log() {
-		if r.Changing && r.Operation == "CreateApi" {
+		if r.Changing && (r.Operation == "CreateApi" || r.Operation == "CreateIntegration") {
 			n++
 		}
 	}
@@ -86,7 +116,7 @@ func (c *simCloud) wantStrangersUntouched(t *testing.T) {
 			foreign++
 		}
 	}
-	if foreign != 1 || len(s.Roles) == 0 || len(s.LogGroups) == 0 {
+	if foreign != 1 || len(s.Roles) == 0 || len(s.LogGroups) == 0 || len(s.Rules) == 0 {
 		t.Fatalf("a stranger's object is gone: %+v", s)
 	}
 	for _, r := range c.Log() {
