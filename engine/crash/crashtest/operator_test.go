@@ -265,7 +265,7 @@ func (w *world) recover() {
 		if f.Class == resource.Assigned && w.cloud.assigned(w.t) != before {
 			w.t.Fatalf("a create of %s was sent although its first may have been executed", f.ID)
 		}
-		decide = append(decide, "--decide", f.ID+"="+w.right(f))
+		decide = append(decide, "--decide", f.ID+"="+w.right(f, a))
 	}
 	if len(decide) == 0 {
 		return
@@ -290,10 +290,10 @@ func (a answer) wantsSecrets() bool {
 }
 
 // right is the decision that the cloud's own state shows to be right: a create that made nothing is sent again.
-func (w *world) right(f recovery.Finding) string {
+func (w *world) right(f recovery.Finding, after answer) string {
 	w.t.Helper()
 	if f.Row != "14" {
-		w.t.Fatalf("%s is left to an operator by row %s (%s): %s", f.ID, f.Row, f.Verdict, f.Summary)
+		w.t.Fatalf("%s is left to an operator by row %s (%s): %s\n%s", f.ID, f.Row, f.Verdict, f.Summary, after.text)
 	}
 	if there := w.cloud.made(w.t, f.ID); len(there) > 0 {
 		w.t.Fatalf("the cloud holds %v for %s and recover did not find it", there, f.ID)

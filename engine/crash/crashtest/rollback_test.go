@@ -66,9 +66,5 @@ func (w *world) finishRollback(sc scenario) {
 		w.wantDestroyed()
 		return
 	}
-	w.use(sc.before[len(sc.before)-1])
-	if a := w.reclaim(nil, "plan", "orders.yaml", "--detailed-exitcode"); a.Exit != 0 {
-		w.t.Fatalf("the plan of what was there before is no noop: exit %d\n%s", a.Exit, a.text)
-	}
-	w.wantOnce()
+	w.finish(sc.before[len(sc.before)-1]) // the function's update, which was refused, is still on its record
 }
