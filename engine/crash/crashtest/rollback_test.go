@@ -44,7 +44,7 @@ func (w *simWorld) stick(name string) {
 	if a := w.reclaim(nil, w.verb(name)...); a.Exit != 1 {
 		w.t.Fatalf("deploy of %q ended with %d, want 1:\n%s", name, a.Exit, a.text)
 	}
-	if got := w.cloud.ours(w.t); len(got) != len(whole)+2 {
+	if got := w.cloud.ours(w.t); len(got) != len(w.cloud.whole())+2 {
 		w.t.Fatalf("the cloud holds %v, want two roles and two attachments", got)
 	}
 }

@@ -38,6 +38,8 @@ type simCloud struct {
 func (c *simCloud) url() string   { return c.at }
 func (c *simCloud) scope() string { return account + "/" + region + "+sim-" + simID }
 
+func (c *simCloud) whole() []string { return whole }
+
 func (c *simCloud) ours(*testing.T) []string {
 	var out []string
 	s := c.State()
