@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"reclaim/engine/resource"
+	"reclaim/providers"
 	"reclaim/providers/aws/session"
 	"reclaim/providers/awssim"
 )
@@ -109,12 +111,29 @@ func (b *Backend) Log() func() []Sent {
 	}
 }
 
-// Break arms one fault, for Case.Break; nil where the backend has none.
+// Break arms one fault, for Case.Break; nil where the backend has none. "error:CODE" answers that code.
 func (b *Backend) Break() func(op, kind string) {
 	if b.Sim == nil {
 		return nil
 	}
-	return func(op, kind string) { b.Sim.AddFault(awssim.Fault{Operation: op, Kind: awssim.FaultKind(kind)}) }
+	return func(op, kind string) {
+		kind, code, _ := strings.Cut(kind, ":")
+		b.Sim.AddFault(awssim.Fault{Operation: op, Kind: awssim.FaultKind(kind), Code: code, Delay: time.Hour}) // of a lag: it outlives the test
+	}
+}
+
+// inRegion opens the provider of a type on the same backend, in another region.
+func inRegion(t *testing.T, typ, region string) resource.Provider {
+	t.Helper()
+	c, err := providers.Open(t.Context(), providers.Config{Region: region}, []string{typ})
+	if err != nil {
+		t.Fatalf("open %s: %v", region, err)
+	}
+	p, ok := c.Provider(typ)
+	if !ok {
+		t.Fatalf("no provider of %s", typ)
+	}
+	return p
 }
 
 // InRegion opens another session to the same backend, in another region.

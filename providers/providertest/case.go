@@ -52,6 +52,7 @@ type Case struct {
 	Parts    map[string]string // operations that read a part: to the param that becomes a gap when it is denied
 	ListOp   string            // the operation that Find pages through; "" when the type has no Finder
 	Page     int               // objects on one of its pages
+	Busy     string            // code by which DeleteOp says that another change is under way; "" when it never does
 
 	Log   func() []Sent         // what the service was sent; nil when it keeps no log
 	Break func(op, kind string) // arms a fault for the next call of op; nil when the service has none
@@ -78,6 +79,7 @@ const (
 	Malformed  = "malformed"
 	Unanswered = "executed-unanswered"
 	ServerFail = "error"
+	Lag        = "lag" // of a create: reads do not see the new object
 )
 
 // tags are the ownership tags of the n-th object.

@@ -1,6 +1,7 @@
 package providertest
 
 import (
+	"crypto/rand"
 	"maps"
 	"slices"
 	"testing"
@@ -327,5 +328,66 @@ func refusedCreate(t *testing.T, c *Case) {
 				t.Errorf("%s was sent %d times, want once", c.CreateOp, got)
 			}
 		})
+	}
+}
+
+// S2: the keys of another region's objects mean nothing here.
+func fromElsewhere(t *testing.T, c *Case) {
+	if c.Provider.Schema().Space != resource.PerRegion || c.Provider.Schema().Local {
+		return
+	}
+	o := c.make(t)
+	was := c.read(t, o.key)
+	away := inRegion(t, c.Provider.Schema().Type, "us-west-2")
+	if _, err := away.Read(t.Context(), o.key); !resource.Is(err, resource.NotFound) {
+		t.Errorf("read: %v, want not found", err)
+	}
+	before := c.changes()
+	err := away.Delete(t.Context(), resource.Delete{Key: o.key, Expect: was.Identity, Nonce: was.Owner[resource.TagNonce], Recorded: o.params, Consent: true})
+	if !resource.Is(err, resource.NotFound) || c.changes() != before {
+		t.Errorf("delete: %v, %d changing requests; want not found and none", err, c.changes()-before)
+	}
+	c.check(t, o.key, o.params)
+}
+
+// S12: absence inside the window is "not visible yet".
+func notVisibleYet(t *testing.T, c *Case) {
+	schema := c.Provider.Schema()
+	if c.Break == nil || schema.Window == 0 || schema.Identity == resource.Upsert && !schema.Taggable() {
+		return // what is no object, but a member of another, is seen with that
+	}
+	n, params := c.sample(t)
+	owned := c.owned(n)
+	if owned != nil {
+		owned[resource.TagNonce] += "-" + rand.Text() // nobody can see it to take it away
+	}
+	c.Break(c.CreateOp, Lag)
+	made, err := c.Provider.Create(t.Context(), resource.Create{Key: c.keyOf(params), Params: params, Tags: owned})
+	if err != nil {
+		t.Fatalf("create: %v", err)
+	}
+	if _, err := c.Provider.Read(t.Context(), made.Key); !resource.Is(err, resource.NotFound) {
+		t.Errorf("read: %v, want not found", err)
+	}
+	if schema.Identity != resource.Named || schema.Tags == resource.NonceOnly {
+		return // a second create overwrites, or makes another
+	}
+	_, err = c.Provider.Create(t.Context(), resource.Create{Key: c.keyOf(params), Params: params, Tags: c.owned(n + 1)})
+	if err == nil || !resource.DefinitelyNotExecuted(err) {
+		t.Errorf("create again: %v, want a refusal, and surely not executed", err)
+	}
+}
+
+func busyDelete(t *testing.T, c *Case) {
+	if c.Break == nil || c.Busy == "" {
+		return
+	}
+	o := c.make(t)
+	c.Break(c.DeleteOp, ServerFail+":"+c.Busy)
+	if err := c.delete(t, o.key, o.params); !resource.Is(err, resource.Busy) || !resource.DefinitelyNotExecuted(err) {
+		t.Errorf("delete: %v, want busy, and surely not executed", err)
+	}
+	if err := c.delete(t, o.key, o.params); err != nil {
+		t.Errorf("delete again: %v", err)
 	}
 }

@@ -36,6 +36,9 @@ var claims = []claim{
 	{"a create that got no answer is uncertain and was sent once", unansweredCreate},
 	{"a delete that got no answer is uncertain and was sent once", unansweredDelete},
 	{"a create that was refused was not executed", refusedCreate},
+	{"from another region nothing is there, and a delete sends nothing", fromElsewhere},
+	{"an object that reads do not see yet is not found, and is not made twice", notVisibleYet},
+	{"a delete while another change is under way is busy, and was not executed", busyDelete},
 }
 
 // Run holds every claim against every case. Together the cases must set every param of the type.

@@ -106,7 +106,7 @@ func (p *parent) conforms(typ, one, list string, page int) providertest.Case {
 		absent[k] = "nobodyhere"
 	}
 	absent["ApiId"] = p.id
-	return providertest.Case{Name: p.b.Name, Provider: provider, Absent: absent, CreateOp: "Create" + one, DeleteOp: "Delete" + one, ReadOp: "Get" + one,
+	return providertest.Case{Name: p.b.Name, Provider: provider, Absent: absent, Busy: "ConflictException", CreateOp: "Create" + one, DeleteOp: "Delete" + one, ReadOp: "Get" + one,
 		ListOp: list, Page: page, Log: p.b.Log(), Break: p.b.Break()}
 }
 

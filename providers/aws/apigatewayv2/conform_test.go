@@ -49,7 +49,7 @@ func httpCase(b *providertest.Backend) providertest.Case {
 		},
 		Stranger: value.Map{"Tags": value.Of(map[string]string{"scanner": "seen"})},
 		Absent:   resource.Key{"ApiId": "nobodyhere"},
-		CreateOp: "CreateApi", DeleteOp: "DeleteApi", ReadOp: "GetApi", ListOp: "GetApis", Page: 25,
+		Busy:     "ConflictException", CreateOp: "CreateApi", DeleteOp: "DeleteApi", ReadOp: "GetApi", ListOp: "GetApis", Page: 25,
 		Log: b.Log(), Break: b.Break(),
 	}
 }

@@ -151,7 +151,7 @@ func onDemandCase(b *providertest.Backend) providertest.Case {
 		Together: []string{"AttributeDefinitions", "GlobalSecondaryIndexes", "BillingMode", "ProvisionedThroughput", "OnDemandThroughput"},
 		Stranger: value.Map{"Tags": value.ListOf(tag("scanner", "seen"))},
 		Absent:   resource.Key{"TableName": "nobody-here"},
-		CreateOp: "CreateTable", DeleteOp: "DeleteTable", ReadOp: "DescribeTable",
+		Busy:     "ResourceInUseException", CreateOp: "CreateTable", DeleteOp: "DeleteTable", ReadOp: "DescribeTable",
 		Parts: map[string]string{"ListTagsOfResource": "Tags", "DescribeTimeToLive": "TimeToLiveSpecification",
 			"DescribeContinuousBackups": "PointInTimeRecoverySpecification", "DescribeContributorInsights": "ContributorInsightsSpecification",
 			"GetResourcePolicy": "ResourcePolicy", "DescribeKinesisStreamingDestination": "KinesisStreamSpecification"},

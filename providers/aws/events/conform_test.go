@@ -88,7 +88,7 @@ func ruleCase(t *testing.T, b *providertest.Backend) providertest.Case {
 		},
 		Together: []string{"Description", "EventPattern", "ScheduleExpression", "State", "RoleArn"},
 		Absent:   resource.Key{"EventBusName": "default", "Name": "nobody-here"},
-		CreateOp: "PutRule", DeleteOp: "DeleteRule", ReadOp: "DescribeRule", ListOp: "ListRules", Page: 50,
+		Busy:     "ConcurrentModificationException", CreateOp: "PutRule", DeleteOp: "DeleteRule", ReadOp: "DescribeRule", ListOp: "ListRules", Page: 50,
 		Parts: map[string]string{"ListTagsForResource": "Tags", "ListTargetsByRule": "Targets"},
 		Log:   b.Log(), Break: b.Break(),
 	}

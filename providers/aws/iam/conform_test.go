@@ -71,7 +71,7 @@ func roleCase(t *testing.T, b *providertest.Backend) providertest.Case {
 		},
 		Together: []string{"Description", "MaxSessionDuration"},
 		Absent:   resource.Key{"RoleName": "nobody-here"},
-		CreateOp: "CreateRole", DeleteOp: "DeleteRole", ReadOp: "GetRole", ListOp: "ListRoles", Page: 100,
+		Busy:     "ConcurrentModification", CreateOp: "CreateRole", DeleteOp: "DeleteRole", ReadOp: "GetRole", ListOp: "ListRoles", Page: 100,
 		Parts: map[string]string{
 			"ListRoleTags": "Tags", "ListRolePolicies": "Policies", "GetRolePolicy": "Policies", "ListAttachedRolePolicies": "ManagedPolicyArns",
 		},

@@ -48,7 +48,7 @@ func groupCase(b *providertest.Backend) providertest.Case {
 		},
 		Stranger: value.Map{"Tags": value.ListOf(tag("scanner", "seen"))},
 		Absent:   resource.Key{"LogGroupName": "/ledger/worker"},
-		CreateOp: "CreateLogGroup", DeleteOp: "DeleteLogGroup", ReadOp: "DescribeLogGroups", ListOp: "DescribeLogGroups", Page: 50,
+		Busy:     "OperationAbortedException", CreateOp: "CreateLogGroup", DeleteOp: "DeleteLogGroup", ReadOp: "DescribeLogGroups", ListOp: "DescribeLogGroups", Page: 50,
 		Parts: map[string]string{"ListTagsForResource": "Tags", "GetDataProtectionPolicy": "DataProtectionPolicy"},
 		Log:   b.Log(), Break: b.Break(),
 	}
