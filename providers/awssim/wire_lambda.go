@@ -7,7 +7,7 @@ import (
 )
 
 // lambdaWire is restJson1 as Lambda speaks it: paths begin with the date of their part of the API.
-type lambdaWire struct{ restWire }
+type lambdaWire struct{}
 
 // lambdaRoute is an operation's method and path, with the status of its success. A segment in braces is that member.
 type lambdaRoute struct {

@@ -22,7 +22,8 @@ func (s *session) simCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sim [-- COMMAND ARGS…]",
 		Short: "Run the simulated cloud",
-		Long: `Serves a simulated cloud on this machine: IAM roles, log groups, HTTP APIs and STS, with the services' own error codes.
+		Long: `Serves a simulated cloud on this machine: what of STS, IAM, CloudWatch Logs, API Gateway v2, Lambda, DynamoDB and EventBridge Reclaim uses, with the
+services' own error codes.
 It is a stand-in, not AWS. With a COMMAND it serves while that runs, with AWS_ENDPOINT_URL and credentials set for it, and
 exits with its code. Without one it prints what to export, and serves until it is interrupted.`,
 		RunE: s.run(func(ctx context.Context, args []string) error { return s.sim(ctx, &o, args) }),
