@@ -185,8 +185,8 @@ func TestBrokenJSONIsPlaced(t *testing.T) {
 
 func TestTheExampleStacksBind(t *testing.T) {
 	for file, want := range map[string][]string{
-		"site.yaml":   {"Style", "Page", "Robots", "Bundle", "Checksums"},
-		"orders.yaml": {"OrdersLogs", "OrdersRole", "OrdersApi", "Bundle", "Secret", "Settings"},
+		"site.yaml":     {"Style", "Page", "Robots", "Bundle", "Checksums"},
+		"checkout.yaml": {"CheckoutRole", "CheckoutApi", "CheckoutLogs", "Settings"},
 	} {
 		tpl, err := ParseFile(filepath.Join("..", "..", "testdata", "stacks", file))
 		if err != nil {

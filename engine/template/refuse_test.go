@@ -142,7 +142,7 @@ func TestRefusals(t *testing.T) {
 		"a list for a string":       {prop(`{LogGroupName: [a]}`), `1:71: Resources.L.Properties.LogGroupName: LogGroupName wants a string, found a list`},
 		"a word for a number":       {prop(`{RetentionInDays: many}`), `1:74: Resources.L.Properties.RetentionInDays: RetentionInDays wants a whole number, found "many"`},
 		"an octal number":           {prop(`{RetentionInDays: 014}`), `1:74: Resources.L.Properties.RetentionInDays: RetentionInDays wants a whole number, found "014"`},
-		"a number not allowed":      {prop(`{RetentionInDays: 15}`), `1:74: Resources.L.Properties.RetentionInDays: RetentionInDays wants one of 1, 7, 14, 365, 3653, found 15`},
+		"a number not allowed":      {prop(`{RetentionInDays: 15}`), `1:74: Resources.L.Properties.RetentionInDays: RetentionInDays wants one of 1, 7, 14, 30, 365, 3653, found 15`},
 		"a word not allowed":        {prop(`{LogGroupClass: STANDART}`), `1:72: Resources.L.Properties.LogGroupClass: LogGroupClass wants one of STANDARD, INFREQUENT_ACCESS, found "STANDART". Did you mean STANDARD?`},
 		"a text too long":           {prop(`{LogGroupName: abcdefghijklmnopqrstuvwxyz}`), `1:71: Resources.L.Properties.LogGroupName: LogGroupName wants at most 20 characters`},
 		"a wrong branch":            {prop(`{RetentionInDays: !Select [0, [x, 14]]}`), `1:87: Resources.L.Properties.RetentionInDays: RetentionInDays wants a whole number, found "x"`},

@@ -38,7 +38,7 @@ var schemas = map[string]*resource.Schema{
 		Type: "AWS::Logs::LogGroup", Ref: "LogGroupName",
 		Params: []resource.Field{
 			{Name: "LogGroupName", Type: resource.TString, Min: at(1), Max: at(20)},
-			{Name: "RetentionInDays", Type: resource.TInt, Ints: []int64{1, 7, 14, 365, 3653}},
+			{Name: "RetentionInDays", Type: resource.TInt, Ints: []int64{1, 7, 14, 30, 365, 3653}},
 			{Name: "LogGroupClass", Type: resource.TString, Enum: []string{"STANDARD", "INFREQUENT_ACCESS"}},
 			tagList,
 		},

@@ -2,6 +2,8 @@ package widget
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"reclaim/ui/text/clean"
 	"reclaim/ui/tui/theme"
@@ -89,12 +91,24 @@ func Highlight(b Block, text string) Block {
 func highlit(s Span, text string) []Span {
 	var out []Span
 	part, rest := lower(text), clean.Clean(s.Text)
-	for {
-		i := strings.Index(lower(rest), part)
+	for from := 0; ; {
+		i := strings.Index(lower(rest[from:]), part)
 		if i < 0 {
 			return append(out, T(s.Role, rest))
 		}
-		out = append(out, T(s.Role, rest[:i]), T(theme.Selected, rest[i:i+len(part)]))
-		rest = rest[i+len(part):]
+		i += from
+		end := i + len(part)
+		if joins(rest[i:]) || joins(rest[end:]) { // a mark away from its letter would be shown as a character of its own
+			from = end
+			continue
+		}
+		out = append(out, T(s.Role, rest[:i]), T(theme.Selected, rest[i:end]))
+		rest, from = rest[end:], 0
 	}
+}
+
+// joins reports whether text begins with what belongs to the letter before it.
+func joins(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.Is(unicode.M, r) || r == '\u200d'
 }
