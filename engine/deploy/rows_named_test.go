@@ -92,6 +92,9 @@ func TestATableThatIsInUseAfterAFailureIsOurs(t *testing.T) {
 	}
 }
 
+// emptyZip is an archive without a file.
+var emptyZip = append([]byte("PK\x05\x06"), make([]byte, 18)...)
+
 // A function has one code for "exists" and for "busy". Busy is come back to, and never taken for "exists".
 func TestABusyFunctionDoesNotExist(t *testing.T) {
 	text := stack(role, code)
@@ -133,7 +136,7 @@ func TestABusyFunctionDoesNotExist(t *testing.T) {
 		w.elapse()
 		w.sim.AddFault(awssim.Fault{Operation: "CreateFunction", Then: []awssim.Action{{Op: "CreateFunction", Params: map[string]any{
 			"FunctionName": "orders", "Role": w.sim.State().Roles[0].ARN, "Runtime": "nodejs22.x", "Handler": "theirs.handler",
-			"Code": map[string]any{"S3Bucket": "theirs", "S3Key": "code.zip"}}}}})
+			"Code": map[string]any{"ZipFile": emptyZip}}}}})
 		o := w.deploy(text)
 		if o.Exit == 0 || w.executed("CreateFunction") != 0 {
 			t.Errorf("exit %d: %s", o.Exit, told(o))
