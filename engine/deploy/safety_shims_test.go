@@ -38,6 +38,8 @@ func (c *hookedCloud) Provider(typ string) (resource.Provider, bool) {
 	f, finds := p.(resource.Finder)
 	e, expands := p.(resource.Expander)
 	switch {
+	case finds && expands:
+		return findingExpanding{h, f, e}, true
 	case finds:
 		return finding{h, f}, true
 	case expands:
@@ -58,6 +60,12 @@ type finding struct {
 
 type expanding struct {
 	hookedProvider
+	resource.Expander
+}
+
+type findingExpanding struct {
+	hookedProvider
+	resource.Finder
 	resource.Expander
 }
 

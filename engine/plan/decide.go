@@ -115,7 +115,7 @@ func (s Subject) fresh(it *Item) {
 	case s.Look.Err != nil:
 		s.lookFailed(it)
 	case s.Claimant != nil:
-		it.block(ClaimedTwice, "%s is already %s of stack %s (generation %d); rename one of them", it.Physical, s.Claimant.ID, s.Claimant.Stack, s.Claimant.Gen)
+		it.block(ClaimedTwice, "%s is already %s of stack %s (generation %d); rename one of them", cmp.Or(it.Physical, s.Claimant.Physical), s.Claimant.ID, s.Claimant.Stack, s.Claimant.Gen)
 	case len(s.Look.Ours) > 1:
 		it.block(Uncertain, "%d objects carry this resource's tags and no record tells them apart; adopt one with --adopt %s=PHYSICAL", len(s.Look.Ours), s.ID)
 	case len(s.Look.Ours) == 1:

@@ -614,10 +614,13 @@ func (m *maker) claimedTwice(ctx context.Context, items []Item) error {
 		for i := range items {
 			it := &items[i]
 			p, ok := m.env.Cloud.Provider(it.Type)
-			if !ok || len(it.Key) == 0 || it.Action == Blocked || it.Action == Delete || it.Action == Retain {
+			if !ok || it.Action == Blocked || it.Action == Delete || it.Action == Retain {
 				continue
 			}
-			claim := p.Schema().Claim(m.stack.Scope, it.Key)
+			claim := m.claim(p.Schema(), it)
+			if claim == "" {
+				continue
+			}
 			if j, twice := first[claim]; twice {
 				it.collide(&items[j])
 				continue
@@ -642,14 +645,23 @@ func (m *maker) claimedTwice(ctx context.Context, items []Item) error {
 	return nil
 }
 
+// claim is what a record of the item will claim: its key, or the natural key of what has no ID yet; "" while neither is
+// known.
+func (m *maker) claim(schema *resource.Schema, it *Item) string {
+	if len(it.Key) > 0 {
+		return schema.Claim(m.stack.Scope, it.Key)
+	}
+	return schema.ClaimNatural(m.stack.Scope, schema.Place(it.Desired))
+}
+
 // collide blocks those of two items of one key that would take it; what has it already goes on.
 func (it *Item) collide(other *Item) {
 	mine, theirs := it.claims() || !other.claims(), other.claims() || !it.claims()
 	if mine {
-		it.block(ClaimedTwice, "%s is also %s in this template; rename one of them", it.Physical, other.ID)
+		it.block(ClaimedTwice, "%s is also %s in this template; rename one of them", cmp.Or(it.Physical, "what it names"), other.ID)
 	}
 	if theirs {
-		other.block(ClaimedTwice, "%s is also %s in this template; rename one of them", other.Physical, it.ID)
+		other.block(ClaimedTwice, "%s is also %s in this template; rename one of them", cmp.Or(other.Physical, "what it names"), it.ID)
 	}
 }
 
