@@ -40,10 +40,12 @@ func TestALostIntegrationIsPresumedOrChosen(t *testing.T) {
 		w := newWorld(t)
 		w.deploy(stack(api))
 		w.sim.AddFault(awssim.Fault{Operation: "CreateIntegration", Kind: awssim.ExecutedUnanswered})
-		if o := w.deploy(text); o.Exit != deploy.ExitUncertain {
+		g := w.graph(text)
+		p := w.plan(g)
+		if o := w.run(deploy.Request{Plan: p, Graph: g, Approvals: approveAll(p), Strict: true}); o.Exit != deploy.ExitUncertain {
 			t.Errorf("exit %d: %s", o.Exit, told(o))
 		}
-		w.wantRow("Endpoint", "7")
+		w.wantRow("Endpoint", "5w")
 		w.elapse()
 		wantDone(t, w.recover(deploy.RecoverRequest{Auto: true}))
 		wantDone(t, w.deploy(text))
@@ -51,6 +53,19 @@ func TestALostIntegrationIsPresumedOrChosen(t *testing.T) {
 			t.Errorf("%d integrations, %d creates", len(w.integrations()), w.executed("CreateIntegration"))
 		}
 		w.wantNoop(text)
+	})
+	t.Run("a run that may waits for the window itself", func(t *testing.T) {
+		w := newWorld(t)
+		w.deploy(stack(api))
+		w.sim.AddFault(awssim.Fault{Operation: "CreateIntegration", Kind: awssim.ExecutedUnanswered})
+		began := w.clock.Now()
+		wantDone(t, w.deploy(text))
+		if waited := w.clock.Now().Sub(began); waited < 10*time.Second {
+			t.Errorf("it waited %s, and the window is 10 s", waited)
+		}
+		if r := w.records()["Endpoint"]; r.Origin != record.Presumed || w.executed("CreateIntegration") != 1 {
+			t.Errorf("its origin is %s, after %d creates", r.Origin, w.executed("CreateIntegration"))
+		}
 	})
 	t.Run("two equal candidates are ambiguous, and one is chosen by its ID", func(t *testing.T) {
 		w := newWorld(t)
@@ -135,11 +150,12 @@ func TestEqualSiblingsAreMadeOneAtATime(t *testing.T) {
 		first := slices.Index(ops, "CreateIntegration")
 		return ops[first:]
 	}
-	run := func(w *world) deploy.Outcome {
+	do := func(w *world, strict bool) deploy.Outcome {
 		g := w.graph(text)
 		p := w.plan(g)
-		return w.run(deploy.Request{Plan: p, Graph: g, Approvals: approveAll(p), Parallel: 16})
+		return w.run(deploy.Request{Plan: p, Graph: g, Approvals: approveAll(p), Parallel: 16, Strict: strict})
 	}
+	run := func(w *world) deploy.Outcome { return do(w, false) }
 	t.Run("all well", func(t *testing.T) {
 		w := newWorld(t)
 		wantDone(t, run(w))
@@ -168,7 +184,7 @@ func TestEqualSiblingsAreMadeOneAtATime(t *testing.T) {
 	t.Run("the answers of both are lost", func(t *testing.T) {
 		w := newWorld(t)
 		w.sim.AddFault(awssim.Fault{Operation: "CreateIntegration", Kind: awssim.ExecutedUnanswered, Times: -1})
-		run(w)
+		do(w, true) // nobody waits, so that both are left
 		w.sim.ClearFaults()
 		w.elapse()
 		before := len(w.sim.Log())
