@@ -45,7 +45,7 @@ var rules = map[string][]string{
 	"providers/aws/...":      {"engine/resource", "engine/value", "engine/crash", "providers/aws/..."},
 	"providers/std/...":      {"engine/resource", "engine/value", "engine/crash"},
 	"providers/awssim/...":   {"providers/awssim/..."}, // a stand-in for the cloud knows nothing of who asks
-	"providers/providertest": {"engine/resource", "engine/value", "engine/crash", "providers/..."},
+	"providers/providertest": {"engine/resource", "engine/value", "engine/diff", "engine/crash", "providers/..."},
 
 	"store":           {"engine/record", "engine/resource", "engine/value", "engine/crash"},
 	"store/storetest": {"engine/record", "engine/resource", "engine/value"},

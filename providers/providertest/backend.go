@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -105,7 +106,8 @@ func (b *Backend) Log() func() []Sent {
 	return func() []Sent {
 		var out []Sent
 		for _, r := range b.Sim.Log() {
-			out = append(out, Sent{Operation: r.Operation, Changing: r.Changing})
+			params, _ := json.Marshal(r.Params) // plain data, as it was decoded
+			out = append(out, Sent{Operation: r.Operation, Changing: r.Changing, Params: string(params)})
 		}
 		return out
 	}

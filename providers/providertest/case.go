@@ -59,6 +59,8 @@ type Case struct {
 
 	// Disagrees names claims that this backend is known to break, with the reason; they are skipped by name.
 	Disagrees map[string]string
+	// Unsent names params whose values do not leave this machine as they are written, with the reason.
+	Unsent map[string]string
 	// Lacks names params that this backend does not keep, with the reason; they are left out of every sample.
 	Lacks map[string]string
 
@@ -69,6 +71,7 @@ type Case struct {
 type Sent struct {
 	Operation string
 	Changing  bool
+	Params    string // JSON of the members as sent
 }
 
 // Faults that Break knows.

@@ -1,12 +1,15 @@
 package providertest
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"reclaim/engine/diff"
 	"reclaim/engine/resource"
 	"reclaim/engine/value"
 )
@@ -19,6 +22,7 @@ type claim struct {
 
 var claims = []claim{
 	{"a create makes one object, says its key, and every param comes back as it was set", createReadsBack},
+	{"every value that config sets is sent", everythingIsSent},
 	{"a second create of the same key is refused and changes nothing, succeeds where the type says Upsert, or makes another object where the service assigns the key", createTwice},
 	{"nothing at the key reads as not found", absentIsNotFound},
 	{"each mutable param is changed in place and alone", changedInPlace},
@@ -211,12 +215,87 @@ func immutableIsFlagged(t *testing.T, c *Case) {
 		if f.Mode == resource.Mutable {
 			continue
 		}
-		desired := o.params.With(f.Name, value.Of("other"))
+		desired := o.params.With(f.Name, another(o.params[f.Name]))
+		c.forcesReplacement(t, &f, o, desired)
 		calls, err := c.Provider.Sync(resource.Change{Key: o.key, Desired: desired, Recorded: o.params, Observed: c.read(t, o.key), Write: []string{f.Name}})
 		if err == nil && len(calls) > 0 {
 			t.Errorf("%s is %s, but writing it led to %s", f.Name, f.Mode, calls[0].Name)
 		}
 	}
+}
+
+// forcesReplacement checks that a present, valid, different value of a param that cannot be changed is found to differ,
+// which is what a plan replaces an object for (SAFETY S28).
+func (c *Case) forcesReplacement(t *testing.T, f *resource.Field, o object, desired value.Map) {
+	t.Helper()
+	was := c.read(t, o.key)
+	if !o.params[f.Name].IsSet() || !was.Params[f.Name].IsSet() {
+		return
+	}
+	res := diff.Compare(diff.Input{Schema: c.Provider.Schema(), Desired: desired, Recorded: o.params, Observed: was})
+	if !slices.ContainsFunc(res.Fields, func(d diff.Field) bool { return d.Path.Top() == f.Name && d.Verdict == diff.Differs }) {
+		t.Errorf("%s is %s and asked to be %v where it is %v, and nothing differs", f.Name, f.Mode, desired[f.Name], was.Params[f.Name])
+	}
+}
+
+// another is a value of the same shape that is not v.
+func another(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.Bool:
+		return value.Of(v.Reveal() != "true")
+	case value.Number:
+		return value.Num("4" + v.Reveal())
+	case value.List:
+		if items := v.Items(); len(items) > 0 {
+			return value.ListOf(append([]value.Value{another(items[0])}, items[1:]...)...)
+		}
+	case value.Object:
+		for _, name := range slices.Sorted(maps.Keys(v.Fields())) {
+			return value.OfMap(v.Fields().With(name, another(v.Fields()[name])))
+		}
+	}
+	return value.Of(v.Reveal() + "x")
+}
+
+// everythingIsSent looks for each text and number of a whole sample in what the service was sent.
+func everythingIsSent(t *testing.T, c *Case) {
+	if c.Log == nil {
+		return
+	}
+	before := len(c.Log())
+	o := c.make(t)
+	var sent strings.Builder
+	for _, r := range c.Log()[before:] {
+		sent.WriteString(r.Params)
+	}
+	for name, v := range o.params {
+		if c.Unsent[name] != "" || c.Provider.Schema().Derived[name] != nil {
+			continue
+		}
+		for _, leaf := range leaves(v) {
+			if !strings.Contains(sent.String(), leaf) {
+				t.Errorf("%s sets %q, which is in no request", name, leaf)
+			}
+		}
+	}
+}
+
+// leaves are the texts and numbers of a value, and the names in its maps, as they stand in JSON.
+func leaves(v value.Value) (out []string) {
+	switch v.Kind() {
+	case value.List:
+		for _, e := range v.Items() {
+			out = append(out, leaves(e)...)
+		}
+	case value.Object:
+		for _, e := range v.Fields() {
+			out = append(out, leaves(e)...)
+		}
+	case value.String, value.Number:
+		text, _ := json.Marshal(v.Reveal())
+		out = append(out, strings.Trim(string(text), `"`))
+	}
+	return out
 }
 
 func removedIsRestored(t *testing.T, c *Case) {

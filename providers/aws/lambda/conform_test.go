@@ -110,6 +110,7 @@ func inlineCase(b *providertest.Backend, first, second value.Value) providertest
 			"Runtime": "an archive has a runtime", "Handler": "an archive has a handler", "VpcConfig": "its file systems are in it",
 			"DurableConfig": "a function stays durable",
 		},
+		Unsent: map[string]string{"Code": "it goes out as the bytes of an archive, whose hash comes back"},
 		Absent: resource.Key{"FunctionName": "ledger"},
 		Busy:   "ResourceConflictException", CreateOp: "CreateFunction", DeleteOp: "DeleteFunction", ReadOp: "GetFunction", ListOp: "ListFunctions", Page: 50,
 		Parts: map[string]string{"GetFunctionRecursionConfig": "RecursiveLoop", "GetRuntimeManagementConfig": "RuntimeManagementConfig",
@@ -164,6 +165,7 @@ func imageCase(b *providertest.Backend, runs value.Value) providertest.Case {
 		return object(map[string]any{"ImageUri": "111122223333.dkr.ecr.eu-west-1.amazonaws.com/ledger:" + tag})
 	}
 	c.Name = b.Name + " image"
+	c.Unsent = nil
 	c.Sample = func(n int) value.Map {
 		return value.Map{
 			"FunctionName":  value.Of(fmt.Sprintf("ledger-image-%03d", n)),
