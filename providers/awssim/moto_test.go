@@ -271,6 +271,12 @@ func TestMotoAgreesButWhereWeSayWhyNot(t *testing.T) {
 		known[b.claim] = true
 		t.Run(b.claim, func(t *testing.T) {
 			diff := motoCheck(t, b, newClients(t, url, plainKey, region))
+			for range 2 {
+				if !strings.Contains(diff, "read tcp ") { // moto closes a connection now and then, in the middle of an answer
+					break
+				}
+				diff = motoCheck(t, b, newClients(t, url, plainKey, region))
+			}
 			reason, disagrees := motoDisagrees[b.claim]
 			switch {
 			case diff != "" && !disagrees:
