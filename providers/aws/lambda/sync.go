@@ -17,7 +17,7 @@ import (
 // Sync implements resource.Provider. Ownership tags come first, so that an adoption is marked before it changes anything
 // else; then the configuration, and after it the code, which may count on it.
 func (p *function) Sync(c resource.Change) ([]resource.Call, error) {
-	if err := wire.Whole("sync function", wire.Pick(c.Desired, needed(c.Write))); err != nil {
+	if err := wire.Whole("sync function", wire.Pick(c.Desired, needed(c))); err != nil {
 		return nil, err
 	}
 	var calls []resource.Call
@@ -37,12 +37,13 @@ func (p *function) Sync(c resource.Change) ([]resource.Call, error) {
 	return calls, nil
 }
 
-// needed are the params whose values a write of these takes: another architecture is sent with the code that it is of.
-func needed(write []string) []string {
-	if slices.ContainsFunc(codeParams, func(name string) bool { return slices.Contains(write, name) }) {
-		return append(slices.Clone(write), "Code", "CodeSha256", "Runtime")
+// needed are the params whose values this write takes: another architecture is sent with the code that it is of. A plan
+// may be made before what the code hangs on is settled; then the code is not sent yet.
+func needed(c resource.Change) []string {
+	if c.Desired["CodeSha256"].HasUnknown() || !slices.ContainsFunc(codeParams, func(name string) bool { return slices.Contains(c.Write, name) }) {
+		return c.Write
 	}
-	return write
+	return append(slices.Clone(c.Write), "Code", "CodeSha256", "Runtime")
 }
 
 // change is a Call that sends one operation; sensitive texts are kept out of its errors.
@@ -87,6 +88,11 @@ func (p *function) syncCode(c resource.Change) ([]resource.Call, error) {
 	}
 	if len(params) == 0 || !slices.Contains(params, "Architectures") && sameArchive(c) {
 		return nil, nil
+	}
+	if c.Desired["CodeSha256"].HasUnknown() {
+		return []resource.Call{{Name: "UpdateFunctionCode", Detail: strings.Join(params, ", "), Params: params, Run: func(context.Context) error {
+			return refused("UpdateFunctionCode", "what the code hangs on is not settled yet, so its archive is not read; nothing was sent")
+		}}}, nil
 	}
 	code, err := codeInput("UpdateFunctionCode", c.Desired)
 	if err != nil {
