@@ -438,11 +438,15 @@ func (t *task) blocked(_ context.Context, s *plan.Subject, it *plan.Item) ending
 	return ending{event.Blocked, it.Detail}
 }
 
+// leastWait is how long a wait is at least. A service's Date has whole seconds: less would be looks that see no later time.
+// At the scale of crash tests it is still long enough for maxRounds waits to pass a whole second.
+func leastWait() time.Duration { return max(crash.Scale(time.Second), 100*time.Millisecond) }
+
 // wait sleeps until the resource can be judged again.
 func (t *task) wait(ctx context.Context, s *plan.Subject, it *plan.Item) ending {
-	until := t.env.Clock.Now().Add(crash.Scale(time.Second))
-	if f := s.Finding; f != nil && f.Until.After(t.env.Clock.Now()) {
-		until = f.Until
+	until := t.env.Clock.Now().Add(leastWait())
+	if f := s.Finding; f != nil {
+		until = later(until, f.Until)
 	} else if r := s.Record; r != nil && s.Finding == nil {
 		until = later(until, r.TouchedAt.Add(crash.Scale(t.provider.Schema().Window)))
 	}

@@ -69,14 +69,18 @@ func (c *jumpClock) Sleep(ctx context.Context, d time.Duration) error {
 // awsTypes opens a cloud with an AWS session whatever the template holds.
 var awsTypes = []string{"AWS::IAM::Role"}
 
-func newWorld(t *testing.T) *world { return openWorld(t, t) }
+func newWorld(t *testing.T, with ...func(*awssim.Config)) *world { return openWorld(t, t, with...) }
 
 // openWorld makes a world for t inside of test, which owns the environment and the folder.
-func openWorld(t tester, test *testing.T) *world {
+func openWorld(t tester, test *testing.T, with ...func(*awssim.Config)) *world {
 	t.Helper()
 	w := &world{t: t, clock: &jumpClock{}, dir: test.TempDir()}
 	var err error
-	w.sim, err = awssim.New(awssim.Config{Account: "123456789012", Region: "eu-west-1", ID: "test", Now: w.clock.Now})
+	c := awssim.Config{Account: "123456789012", Region: "eu-west-1", ID: "test", Now: w.clock.Now}
+	for _, f := range with {
+		f(&c)
+	}
+	w.sim, err = awssim.New(c)
 	must(t, err)
 	url, err := w.sim.Listen("127.0.0.1:0")
 	must(t, err)
