@@ -2,6 +2,7 @@ package deploy_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"reclaim/engine/deploy"
 	"reclaim/engine/plan"
 	"reclaim/engine/record"
+	"reclaim/providers/awssim"
 )
 
 // wholeApp is every type of an HTTP API in front of a function, wired as people run it.
@@ -68,7 +70,7 @@ var moves = map[string]struct {
 // settle lets an operator who approves S19's set and every plan bring the stack to an end after a crash.
 func (w *world) settle(text string) deploy.Outcome {
 	var o deploy.Outcome
-	for range 6 {
+	for range 12 {
 		w.elapse()
 		r := deploy.RecoverRequest{Auto: true}
 		if w.state().Hold != nil {
@@ -170,8 +172,9 @@ func (w *world) strangers() {
 	w.stranger("CreateLogGroup", map[string]any{"logGroupName": "/orders/app/theirs"})
 }
 
-// Wherever a run over the whole app dies, recovery and the next deploys bring it to exactly what the template says: nothing
-// is lost, nothing is there twice, and nothing of a stranger is touched.
+// Wherever a run over the whole app dies, recovery and the next deploys bring it to exactly what the template says then: what
+// the run was after, what was there before, or nothing. Nothing is lost, nothing is there twice, and nothing of a stranger
+// is touched.
 func TestTheWholeAppSurvivesADeathAnywhere(t *testing.T) {
 	for name, m := range moves {
 		t.Run(name, func(t *testing.T) {
@@ -185,15 +188,15 @@ func TestTheWholeAppSurvivesADeathAnywhere(t *testing.T) {
 				}
 				return w
 			}
-			w := prepare(t)
-			wantDone(t, w.to(w.env(), text))
-			w.elapse()
-			want, _ := w.census()
-			if text != "" {
-				w.wantNoop(text)
+			want := map[string]string{}
+			for _, end := range []string{text, wholeApp, ""} {
+				w := prepare(t)
+				wantDone(t, w.to(w.env(), end))
+				ours, _ := w.census()
+				want[end] = fmt.Sprint(ours)
 			}
-			t.Logf("%v", want)
-			for n, alive := 1, false; !alive; n += step(n) {
+			for n, alive := 1, false; !alive; n += *stride {
+				end := []string{text, wholeApp, ""}[(*after + n / *stride)%3]
 				t.Run(fmt.Sprint(n), func(t *testing.T) {
 					w := prepare(t)
 					_, theirs := w.census()
@@ -202,19 +205,24 @@ func TestTheWholeAppSurvivesADeathAnywhere(t *testing.T) {
 					e.Store, e.Cloud = mortalStore{e.Store, dying}, dying.cloud(e.Cloud)
 					w.to(e, text)
 					alive = dying.left >= 0
-					if o := w.settle(text); o.Exit != 0 {
+					o := w.settle(end)
+					if o.Exit == deploy.ExitBlocked && end == wholeApp { // the name it had is its replaced generation's until that is gone
+						w.settle(text)
+						o = w.settle(end)
+					}
+					if o.Exit != 0 {
 						t.Fatalf("exit %d: %s %s", o.Exit, o.Summary, told(o))
 					}
 					w.elapse()
-					got, foreign := w.census()
-					if fmt.Sprint(got) != fmt.Sprint(want) {
-						t.Errorf("there is %v, want %v", got, want)
+					ours, foreign := w.census()
+					if got := fmt.Sprint(ours); got != want[end] {
+						t.Errorf("there is %s, want %s", got, want[end])
 					}
 					if foreign != theirs {
 						t.Errorf("what strangers made was %s, and is %s", theirs, foreign)
 					}
-					if text != "" {
-						w.wantNoop(text)
+					if end != "" {
+						w.wantNoop(end)
 					}
 				})
 			}
@@ -222,6 +230,54 @@ func TestTheWholeAppSurvivesADeathAnywhere(t *testing.T) {
 	}
 }
 
-func step(n int) int { return stride }
+// Each changing call of a run over the whole app goes wrong once, all in the same way. What was carried out is not carried
+// out again, and what was not is.
+func TestTheWholeAppWithEveryAnswerLost(t *testing.T) {
+	for name, m := range moves {
+		for _, kind := range []awssim.FaultKind{awssim.ExecutedUnanswered, awssim.NotExecutedUnanswered, awssim.ErrorAfterExecute, awssim.Malformed} {
+			t.Run(name+", "+string(kind), func(t *testing.T) {
+				text := m.to(wholeApp)
+				prepare := func() (*world, int) {
+					w := newWorld(t)
+					w.strangers()
+					if m.from {
+						wantDone(t, w.to(w.env(), wholeApp))
+						w.elapse()
+					}
+					return w, len(w.sim.Log())
+				}
+				w, began := prepare()
+				wantDone(t, w.to(w.env(), text))
+				want, _ := w.census()
+				ops := map[string]bool{}
+				for _, r := range w.sim.Log()[began:] {
+					ops[r.Operation] = ops[r.Operation] || r.Changing
+				}
+				w, _ = prepare()
+				_, theirs := w.census()
+				for op, changing := range ops {
+					if changing {
+						w.sim.AddFault(awssim.Fault{Operation: op, Kind: kind})
+					}
+				}
+				w.to(w.env(), text)
+				if o := w.settle(text); o.Exit != 0 {
+					t.Fatalf("exit %d: %s %s", o.Exit, o.Summary, told(o))
+				}
+				w.elapse()
+				if got, foreign := w.census(); fmt.Sprint(got) != fmt.Sprint(want) || foreign != theirs {
+					t.Errorf("there is %v, want %v; what strangers made was %s, and is %s", got, want, theirs, foreign)
+				}
+				if text != "" {
+					w.wantNoop(text)
+				}
+			})
+		}
+	}
+}
 
-var stride = 3
+// stride is how many acts lie between the deaths that are tried, and after which of the ends comes first.
+var (
+	stride = flag.Int("stride", 17, "acts between the deaths that are tried; 1 tries every one")
+	after  = flag.Int("after", 0, "what the template says after the first death: 0, 1 or 2")
+)

@@ -1,6 +1,8 @@
 package deploy_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -183,5 +185,47 @@ func TestALogGroupThatLambdaMadeIsNotOurs(t *testing.T) {
 	w.wantNoop(text)
 	if it := w.planDestroy().Item("Logs", 0); it.Action != plan.Delete || len(it.Needs) < 2 {
 		t.Errorf("destroying it is %s and needs %v", it.Action, it.Needs)
+	}
+}
+
+// New code and whatever else changes with it are one plan and one run, in whichever way config says where the code is.
+func TestNewCodeIsOneRun(t *testing.T) {
+	zip := "  Bundle:\n    Type: Std::FS::Zip\n    Properties: {Path: ./out/PATH.zip, Source: ./code}\n"
+	from := func(where string) string {
+		return strings.Replace(code, `Code: {ZipFile: "exports.handler = async () => null"}`, "Code: "+where, 1)
+	}
+	for name, c := range map[string]struct {
+		text    string
+		replace []string // what changes in the template, besides the source
+	}{
+		"the bundle's own attributes": {stack(role, zip, from("{LocalPath: !GetAtt Bundle.Path, Sha256: !GetAtt Bundle.Sha256}")), nil},
+		"the bundle moves too":        {stack(role, zip, from("{LocalPath: !GetAtt Bundle.Path, Sha256: !GetAtt Bundle.Sha256}")), []string{"PATH", "two"}},
+		"a path that is written out": {stack(role, zip, strings.Replace(from("{LocalPath: ./out/PATH.zip}"), "    Properties", "    DependsOn: Bundle\n    Properties", 1)),
+			[]string{"PATH", "two"}},
+		"inline, and what it is told changes": {stack(role, table, strings.Replace(code, "      Code:", "      Environment: {Variables: {TABLE: !GetAtt Table.Arn}}\n      Code:", 1)),
+			[]string{"=> null", "=> 1", "PAY_PER_REQUEST", "PROVISIONED\n      ProvisionedThroughput: {ReadCapacityUnits: 1, WriteCapacityUnits: 1}"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			source := func(text string) {
+				must(t, os.MkdirAll(filepath.Join(w.dir, "code"), 0o755))
+				must(t, os.WriteFile(filepath.Join(w.dir, "code", "index.js"), []byte(text), 0o644))
+			}
+			source("exports.handler = async () => 1")
+			wantDone(t, w.deploy(c.text))
+			w.elapse()
+			was := w.sim.State().Functions[0].CodeSha256
+			source("exports.handler = async () => 2")
+			next := strings.NewReplacer(c.replace...).Replace(c.text)
+			if it := w.plan(w.graph(next)).Item("Code", 0); it.Action != plan.Update {
+				t.Errorf("planned %s: %s", it.Action, it.Detail)
+			}
+			wantDone(t, w.deploy(next))
+			if f := w.sim.State().Functions; len(f) != 1 || f[0].CodeSha256 == was || w.executed("UpdateFunctionCode") != 1 {
+				t.Errorf("%d functions, %d updates of code; the hash is %s and was %s", len(f), w.executed("UpdateFunctionCode"), f[0].CodeSha256, was)
+			}
+			w.elapse()
+			w.wantNoop(next)
+		})
 	}
 }

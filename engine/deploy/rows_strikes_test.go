@@ -178,7 +178,7 @@ func TestALookThatFailedSaysNothing(t *testing.T) {
 		t.Run(c.id+" "+c.look, func(t *testing.T) {
 			w := newWorld(t)
 			w.killed(c.text, sending(c.id))
-			for _, kind := range []awssim.FaultKind{awssim.Denied, awssim.Malformed, awssim.Refused} {
+			for _, kind := range []awssim.FaultKind{awssim.Denied, awssim.Malformed, awssim.Refused, awssim.Throttled} {
 				w.sim.AddFault(awssim.Fault{Operation: c.look, Kind: kind, Times: -1, Code: map[awssim.FaultKind]string{awssim.Refused: "SomethingNew"}[kind]})
 				w.wantRow(c.id, "0")
 				before := len(w.sim.Log())

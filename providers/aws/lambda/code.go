@@ -37,8 +37,11 @@ func (p *function) Expand(_ context.Context, params value.Map) (value.Map, error
 		return nil, err
 	}
 	bytes, err := archive("read code", params)
-	if err != nil || bytes == nil {
-		return params, err
+	if err != nil { // perhaps a dependency has still to build it: what cannot be read has a hash that is not known
+		return params.With("CodeSha256", value.Wait("Code")), err
+	}
+	if bytes == nil {
+		return params, nil
 	}
 	sum := value.Of(hash(bytes))
 	if code.HasSensitive() {

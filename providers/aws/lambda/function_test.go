@@ -191,6 +191,22 @@ func TestAFunctionThatIsWorkedOnIsBusy(t *testing.T) {
 	}
 }
 
+// A plan may be made before what the code hangs on is settled: it names the call, also where the archive is not built
+// yet, and that call sends nothing.
+func TestCodeIsPlannedBeforeItCanBeRead(t *testing.T) {
+	s := start(t)
+	o := s.made(t, nil, nil)
+	was := s.params(t, nil)
+	desired := was.With("Code", object(map[string]any{"LocalPath": filepath.Join(t.TempDir(), "later.zip")})).With("CodeSha256", value.Wait("Bundle"))
+	calls, err := s.p.Sync(resource.Change{Key: orders, Desired: desired, Recorded: was, Observed: o, Write: []string{"Code"}})
+	if err != nil || len(calls) != 1 || calls[0].Name != "UpdateFunctionCode" {
+		t.Fatalf("sync: %v, %v; want one UpdateFunctionCode", calls, err)
+	}
+	if err := calls[0].Run(t.Context()); !resource.Is(err, resource.Rejected) || !resource.DefinitelyNotExecuted(err) {
+		t.Errorf("the call: %v, want that nothing was sent", err)
+	}
+}
+
 // Code is what its bytes are, whichever way config names them.
 func TestCodeIsToldByItsBytes(t *testing.T) {
 	s := start(t)
