@@ -127,6 +127,9 @@ func (s Subject) fresh(it *Item) {
 	default:
 		it.Action, it.Needs, it.Calls = Create, []Grant{GrantChange}, []string{"create"}
 		it.Detail = cmp.Or(it.Physical, "the service assigns its ID")
+		if n := len(schema.Natural); n > 0 && it.Physical == "" && s.Desired.Text(schema.Natural[n-1]) != "" {
+			it.Detail = s.Desired.Text(schema.Natural[n-1]) + ": " + it.Detail // a route is known by its key
+		}
 		it.Fields = s.compare(nil).Fields
 	}
 }
