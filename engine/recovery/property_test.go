@@ -74,7 +74,7 @@ func TestWhateverTheEvidence(t *testing.T) {
 		if d := cmp.Diff(f, Judge(e)); d != "" {
 			rt.Fatalf("not deterministic: %s", d)
 		}
-		auto := map[string]record.Choice{"1": record.GoOn, "2": record.Reclaim, "5": record.Reclaim, "8": record.Retry, "10": record.Wait,
+		auto := map[string]record.Choice{"1": record.GoOn, "2": record.Reclaim, "5": record.Reclaim, "8": record.Retry, "5w": record.Wait, "10": record.Wait,
 			"12": record.Retry, "13": record.Retry, "d": record.Wait}
 		if f.Auto && auto[f.Row] != f.Default { // S19
 			rt.Fatalf("row %s carries out %q by itself", f.Row, f.Default)
