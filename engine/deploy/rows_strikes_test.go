@@ -178,7 +178,11 @@ func TestALookThatFailedSaysNothing(t *testing.T) {
 		t.Run(c.id+" "+c.look, func(t *testing.T) {
 			w := newWorld(t)
 			w.killed(c.text, sending(c.id))
-			for _, kind := range []awssim.FaultKind{awssim.Denied, awssim.Malformed, awssim.Refused, awssim.Throttled} {
+			kinds := []awssim.FaultKind{awssim.Denied, awssim.Malformed, awssim.Refused}
+			if c.id == "Endpoint" { // the client comes back to a throttled look by itself, which takes its time
+				kinds = append(kinds, awssim.Throttled)
+			}
+			for _, kind := range kinds {
 				w.sim.AddFault(awssim.Fault{Operation: c.look, Kind: kind, Times: -1, Code: map[awssim.FaultKind]string{awssim.Refused: "SomethingNew"}[kind]})
 				w.wantRow(c.id, "0")
 				before := len(w.sim.Log())
