@@ -86,18 +86,23 @@ func newWorld(t *testing.T) *world {
 	front := httptest.NewServer(http.HandlerFunc(w.serve))
 	t.Cleanup(front.Close)
 	t.Cleanup(front.CloseClientConnections) // first: an answer that is held back is given up with its connection
-	w.env = slices.DeleteFunc(os.Environ(), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "RECLAIM_") || strings.HasPrefix(name, "TMUX") ||
-			slices.Contains([]string{"CI", "NO_COLOR", "HOME", "TERM", "TMPDIR"}, name)
-	})
 	tmp := filepath.Join(w.dir, "tmp")
 	if err := os.Mkdir(tmp, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	w.env = append(w.env, "HOME="+w.dir, "TERM=xterm-256color", "TMPDIR="+tmp, "AWS_ENDPOINT_URL="+front.URL, "AWS_ACCESS_KEY_ID=simulated",
+	w.env = append(cleanEnv(w.dir), "TMPDIR="+tmp, "AWS_ENDPOINT_URL="+front.URL, "AWS_ACCESS_KEY_ID=simulated",
 		"AWS_SECRET_ACCESS_KEY=simulated", "AWS_REGION=eu-west-1", "AWS_EC2_METADATA_DISABLED=true")
 	return w
+}
+
+// cleanEnv is the environment of a user of this machine who has a home and nothing set up: no account, no store, no wishes.
+func cleanEnv(home string) []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "RECLAIM_") || strings.HasPrefix(name, "TMUX") ||
+			slices.Contains([]string{"CI", "NO_COLOR", "HOME", "TERM", "TMPDIR"}, name)
+	})
+	return append(env, "HOME="+home, "TERM=xterm-256color")
 }
 
 // file writes a file into the world's folder.
