@@ -121,6 +121,9 @@ func Wrap(text string, width int) []string {
 				cluster, _ := ansi.FirstGraphemeCluster(word, ansi.GraphemeWidth)
 				head, tail = "", word[len(cluster):]
 			}
+			if joins(tail) && head != "\u00a0" { // a mark at the start of a line needs something to stand on
+				tail = "\u00a0" + tail
+			}
 			line, used = head, Width(head)
 			word, w = tail, Width(tail)
 			flush()
