@@ -33,7 +33,7 @@ func TestEveryCommandOfThePagesDoesWhatTheySay(t *testing.T) {
 				t.Fatalf("only %d commands on the page", len(p.commands()))
 			}
 			for _, mention := range p.notRun() {
-				t.Errorf("the page names `%s`, and runs nothing that begins so", mention)
+				t.Errorf("the page names `%s`, and does not run it", mention)
 			}
 			if strings.Contains(string(text), "curl ") {
 				if _, err := exec.LookPath("curl"); err != nil {
@@ -141,7 +141,7 @@ func (p docPage) commands() []step {
 	return list
 }
 
-// notRun lists the commands that the prose names and that no command of the page begins with.
+// notRun lists the commands that the prose names and that no command of the page holds.
 func (p docPage) notRun() []string {
 	var missing []string
 	for _, m := range p.mentions {
@@ -195,6 +195,7 @@ func printed(want []string, output string) bool {
 type shell struct {
 	t       *testing.T
 	dir     string // where the reader is
+	home    string
 	own     string // the runner's files, where the reader does not see them
 	stdin   io.Writer
 	answers chan string
@@ -204,9 +205,9 @@ type shell struct {
 // with the test, and what it started in the background with it.
 func newShell(t *testing.T) *shell {
 	t.Helper()
-	s := &shell{t: t, dir: t.TempDir(), own: t.TempDir(), answers: make(chan string)}
+	s := &shell{t: t, dir: t.TempDir(), home: t.TempDir(), own: t.TempDir(), answers: make(chan string)}
 	c := exec.Command("sh")
-	c.Dir, c.Env = s.dir, cleanEnv(t.TempDir())
+	c.Dir, c.Env = s.dir, cleanEnv(s.home)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdin, err := c.StdinPipe()
 	if err != nil {
