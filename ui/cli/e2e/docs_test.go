@@ -37,7 +37,7 @@ func TestEveryCommandOfThePagesDoesWhatTheySay(t *testing.T) {
 			}
 			if strings.Contains(string(text), "curl ") {
 				if _, err := exec.LookPath("curl"); err != nil {
-					t.Skip("curl is not installed")
+					t.Skip("skipped: needs curl")
 				}
 			}
 			p.run(t)
